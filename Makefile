@@ -136,15 +136,17 @@ coverage:
 	@$(GO) tool cover -func=bin/coverage.out | awk '/^total:/ { print "coverage of internal/client: " $$3; \
 		if ($$3 + 0 < 90) { print "it must be 90% at least"; exit 1 } }'
 
+# What is known of a scenario is large, and lives as long as the scenario.
+exploring := GOGC=300 GOMEMLIMIT=3GiB
+
 .PHONY: explore
 explore: ## Every order of what two operators, faults and people can do, in memory (STATES=n of each scenario)
-	@GOGC=400 $(GO_TEST) -count=1 -v -run='^TestExplore$$' ./operator/mandate -states=$(STATES)
-	@GOGC=400 $(GO_TEST) -count=1 -v -run='^TestExplore$$' ./operator/action -states=$$(($(STATES) / 2))
+	@$(exploring) $(GO_TEST) -count=1 -v -run='^TestExplore$$' ./operator/mandate ./operator/action -states=$(STATES)
 
 .PHONY: guards
 guards: ## The same without each guard of what is done once
-	@nice -n 5 $(GO_TEST) -count=1 -v -run='^TestGuardsAreNeeded$$' \
-		./operator/mandate ./operator/action -guards
+	@$(exploring) nice -n 5 $(GO_TEST) -count=1 -v -run='^TestGuardsAreNeeded$$' \
+		./operator/mandate ./operator/action -guards -states=$(STATES)
 
 .PHONY: controls
 controls: ## The tests without each control of the threat model
@@ -182,7 +184,7 @@ schemas: $(call tools_of,schemas) ## Draw objects from the CRDs for SCHEMATIME, 
 with = $(call containing,^func $(1)[A-Z])
 FUZZTIME ?= 30s
 # States of each scenario that make test explores; the race detector's run explores a few hundred.
-STATES ?= 26000
+STATES ?= 10000
 BENCH ?= .
 
 .PHONY: bench

@@ -151,7 +151,8 @@ func (c *cluster) data() []*unstructured.Unstructured {
 apiVersion: idv.mandate.io/v1alpha1
 kind: ApplicationRecord
 metadata: {name: apr-1}
-spec: {serviceURL: "https://idv.example.com", reference: acme, mandateRef: {uid: "1"}, applicationID: 4711}
+spec: {salt: "0123456789abcdef0123456789abcdef", account: "0123456789abcdef0123456789abcdef",
+  serviceURL: "https://idv.example.com", reference: acme, mandateRef: {uid: "1"}, applicationID: 4711}
 `)
 		record.SetNamespace(namespace)
 		objects = append(objects, mandate(c.T, namespace, "{}"), record)

@@ -47,7 +47,7 @@ func TestPolicyOfAdoption(t *testing.T) {
 		"no adoption":             {before: "{}", edit: "{reference: other, serviceRef: {name: other}}"},
 		"set, once bound":         {before: "{}", status: bound, edit: "{" + one + "}"},
 		"changed, once bound":     {before: "{" + one + "}", status: bound, edit: "{" + another + "}"},
-		"under a decision":        {before: "{decision: Complete}", edit: "{" + one + "}", needs: both},
+		"under a decision":        {before: "{decision: " + complete + "}", edit: "{" + one + "}", needs: both},
 		"under an archiving":      {before: "{archived: true}", edit: "{" + one + "}", needs: both},
 		"to be deleted with it":   {before: "{deletionPolicy: Delete}", edit: "{" + one + "}", needs: both},
 		"to be archived with it":  {before: "{deletionPolicy: Archive}", edit: "{" + one + "}", needs: both},

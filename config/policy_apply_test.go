@@ -10,10 +10,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// rejects is a patch that decides.
+const rejects = `{"spec":{"decision":{"outcome":"Reject","evidence":"7d9f2c41-3"}}}`
+
 // What a pipeline without the verb applies again and again, as kubectl and GitOps tools do.
 func TestPolicyAndApply(t *testing.T) {
 	base := strings.TrimSuffix(mandateManifest, "}\n")
-	decided := base + ", decision: Complete, archived: true, deletionPolicy: Delete, checkReviews: [" + review1 + "]}\n"
+	decided := base + ", decision: " + complete + ", archived: true, deletionPolicy: Delete, " +
+		"checkReviews: [" + review1 + "]}\n"
 	cases := map[string]struct {
 		reason string
 		// applied by a person who has the verb; then patch comes from them, if there is one.
@@ -31,24 +35,30 @@ func TestPolicyAndApply(t *testing.T) {
 		},
 		"without what somebody else decided": {
 			reason:  "a manifest in Git that says nothing of the decision takes none back",
-			applied: base + "}", patch: `{"spec":{"decision":"Reject"}}`, again: base + "}", decision: "Reject",
+			applied: base + "}", patch: rejects, again: base + "}", decision: "Reject",
 		},
 		"against what somebody else decided": {
 			applied:  base + "}",
-			patch:    `{"spec":{"decision":"Reject"}}`,
-			again:    base + ", decision: Complete}",
+			patch:    rejects,
+			again:    base + ", decision: {outcome: Complete, evidence: 7d9f2c41-3}}",
 			refused:  "spec.decision",
 			decision: "Reject",
 		},
 		"with the decision taken out": {
 			applied:  decided,
-			again:    strings.Replace(decided, "decision: Complete, ", "", 1),
+			again:    strings.Replace(decided, "decision: "+complete+", ", "", 1),
 			refused:  "spec.decision",
 			decision: "Complete",
 		},
+		"with other evidence": {
+			applied:  strings.Replace(decided, complete, reject, 1),
+			again:    strings.Replace(decided, complete, strings.Replace(reject, "-3", "-4", 1), 1),
+			refused:  "spec.decision",
+			decision: "Reject",
+		},
 		"with another decision": {
 			applied:  decided,
-			again:    strings.Replace(decided, "Complete", "Reject", 1),
+			again:    strings.Replace(decided, complete, reject, 1),
 			refused:  "spec.decision",
 			decision: "Complete",
 		},
@@ -80,7 +90,7 @@ func TestPolicyAndApply(t *testing.T) {
 				case tc.refused != "" && (err == nil || !saysForbidden(output, tc.refused)):
 					t.Errorf("it is not refused with %s: %v\n%s", tc.refused, err, output)
 				}
-				got := c.kubectl("get", "mandate", "acme", "--namespace", namespace, "-o", "jsonpath={.spec.decision}")
+				got := c.kubectl("get", "mandate", "acme", "--namespace", namespace, "-o", "jsonpath={.spec.decision.outcome}")
 				if got != tc.decision {
 					t.Errorf("the decision is %q, want %q", got, tc.decision)
 				}
@@ -128,13 +138,13 @@ func TestPolicyLeavesControllersAlone(t *testing.T) {
 		c := in(t, env)
 		m := mandate(t, env.Namespace(t), "{}")
 		c.check(c.Create(t.Context(), m))
-		refused(t, user, merge(`{"spec":{"decision":"Reject"}}`)(c.as(user), m), "spec.decision")
+		refused(t, user, merge(rejects)(c.as(user), m), "spec.decision")
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := in(t, env)
-			const spec = "{decision: Complete, archived: true, deletionPolicy: Delete, checkReviews: [" + review1 + "], " +
-				"adopt: {applicationID: 4711}}"
+			const spec = "{decision: " + complete + ", archived: true, deletionPolicy: Delete, " +
+				"checkReviews: [" + review1 + "], adopt: {applicationID: 4711}}"
 			m := mandate(t, env.Namespace(t), "spec: "+spec)
 			m.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "gone"}})
 			c.check(c.Create(t.Context(), m))

@@ -61,6 +61,18 @@ func TestPolicyOfConnections(t *testing.T) {
 				t.Errorf("%s is refused to change %s: %v", user, field, err)
 			}
 		}
+		vouch := mergePatch(t,
+			fmt.Sprintf("{metadata: {annotations: {%s: 0123456789abcdef}}}", v1alpha1.SameAccountAnnotation))
+		err := c.as(user).Patch(t.Context(), existing.DeepCopy(), vouch, client.DryRunAll)
+		if verb != "connect" {
+			refused(t, user, err, "the annotation idv.mandate.io/same-account can be set or changed", "verb connect on")
+		} else if err != nil {
+			t.Errorf("%s is refused to vouch for an account: %v", user, err)
+		}
+		unrelated := mergePatch(t, `{metadata: {annotations: {example.com/note: a}}}`)
+		if err := c.as(user).Patch(t.Context(), existing.DeepCopy(), unrelated, client.DryRunAll); err != nil {
+			t.Errorf("%s is refused another annotation: %v", user, err)
+		}
 		again := mergePatch(t, `{spec: {baseURL: "https://idv.example.com", credentialsSecretRef: {name: idv}}}`)
 		if err := c.as(user).Patch(t.Context(), existing.DeepCopy(), again, client.DryRunAll); err != nil {
 			t.Errorf("%s is refused to apply the same again: %v", user, err)

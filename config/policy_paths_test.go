@@ -12,6 +12,8 @@ import (
 // Whatever kubectl command changes a field, the change needs the verb.
 func TestPolicyOnEveryPath(t *testing.T) {
 	c, namespace := policed(t)
+	rejected := map[string]any{"outcome": "Reject", "evidence": "7d9f2c41-3"}
+	other := map[string]any{"outcome": "Reject", "evidence": "7d9f2c41-4"}
 	people := []any{map[string]any{"name": "jane", "email": "other@example.com"}}
 	cases := map[string]struct {
 		object *unstructured.Unstructured
@@ -19,7 +21,8 @@ func TestPolicyOnEveryPath(t *testing.T) {
 		value  any
 		user   string // who has the verb
 	}{
-		"a decision":   {mandate(t, namespace, "{}"), "decision", "Reject", "decider"},
+		"a decision":   {mandate(t, namespace, "{}"), "decision", rejected, "decider"},
+		"evidence":     {mandate(t, namespace, "spec: {decision: "+reject+"}"), "decision", other, "decider"},
 		"who is meant": {mandate(t, namespace, "spec: {archived: true}"), "individuals", people, "decider"},
 		"an adoption":  {mandate(t, namespace, "{}"), "adopt", map[string]any{"applicationID": int64(1)}, "adopter"},
 		"a connection": {identityService(t, namespace), "baseURL", "https://other.example.com", "connector"},

@@ -19,7 +19,7 @@ func TestPolicyKeepsWhatIsDecidedAbout(t *testing.T) {
 		free   = "spec: {individuals: [{name: jane, email: canary@example.com}, {name: john, email: canary@example.com}]}"
 		others = "{individuals: [{name: jane, email: other-canary@example.com}]}"
 	)
-	decided := strings.TrimSuffix(free, "}") + ", decision: Complete}"
+	decided := strings.TrimSuffix(free, "}") + ", decision: " + complete + "}"
 	reviewed := strings.TrimSuffix(free, "}") + ", checkReviews: [" + review1 + "]}"
 	archived := strings.TrimSuffix(free, "}") + ", archived: true}"
 	adopted := strings.TrimSuffix(decided, "}") + ", adopt: {applicationID: 4711}}"
@@ -59,7 +59,7 @@ func TestPolicyKeepsWhatIsDecidedAbout(t *testing.T) {
 			field:  "spec.checkReviews can be set",
 		},
 		"as many people as there can be": {
-			before: "spec: " + strings.TrimSuffix(people(50, "canary"), "}") + ", decision: Complete}",
+			before: "spec: " + strings.TrimSuffix(people(50, "canary"), "}") + ", decision: " + complete + "}",
 			edit:   people(50, "other-canary"),
 			field:  "spec.individuals can change",
 		},
@@ -117,7 +117,7 @@ func TestPolicyAndGeneratedNames(t *testing.T) {
 	_, namespace := policed(t)
 	for user, verb := range verbs {
 		c := in(t, env)
-		object := mandate(t, namespace, "spec: {decision: Complete}")
+		object := mandate(t, namespace, "spec: {decision: "+complete+"}")
 		object.SetName("")
 		object.SetGenerateName("acme-")
 		err := c.as(user).Create(t.Context(), object)
@@ -138,22 +138,21 @@ func TestPolicyAndGeneratedNames(t *testing.T) {
 func TestPolicyAndForcedApply(t *testing.T) {
 	_, namespace := policed(t)
 	c := in(t, env)
-	apply := func(user, email, decision string) error {
+	apply := func(user, email string, decides bool) error {
 		object := mandate(t, namespace, "spec: {individuals: [{name: jane, email: "+email+"@example.com}]}")
 		object.SetName("forced")
-		if decision != "" {
-			if err := unstructured.SetNestedField(object.Object, decision, "spec", "decision"); err != nil {
-				t.Fatal(err)
-			}
+		if decides {
+			decision := map[string]any{"outcome": "Complete", "when": "AllChecksPassed"}
+			c.check(unstructured.SetNestedMap(object.Object, decision, "spec", "decision"))
 		}
 		configuration := client.ApplyConfigurationFromUnstructured(object)
 		return c.as(user).Apply(t.Context(), configuration, client.FieldOwner(user), client.ForceOwnership)
 	}
-	c.check(apply("pipeline", "canary", ""))
-	c.check(apply("decider", "canary", "Complete"))
-	c.check(apply("pipeline", "canary", ""))
-	refused(t, "pipeline", apply("pipeline", "other-canary", ""), "spec.individuals can change")
-	c.check(apply("decider", "other-canary", "Complete"))
+	c.check(apply("pipeline", "canary", false))
+	c.check(apply("decider", "canary", true))
+	c.check(apply("pipeline", "canary", false))
+	refused(t, "pipeline", apply("pipeline", "other-canary", false), "spec.individuals can change")
+	c.check(apply("decider", "other-canary", true))
 }
 
 func mergePatch(t *testing.T, edit string) client.Patch {

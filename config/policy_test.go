@@ -41,7 +41,7 @@ func policed(t *testing.T) (c *cluster, namespace string) {
 		c.eventually(func() (bool, string) {
 			inForce, errs := true, []error{}
 			for needed, object := range map[string]*unstructured.Unstructured{
-				"decide":  mandate(t, namespace, "spec: {decision: Complete}"),
+				"decide":  mandate(t, namespace, "spec: {decision: "+complete+"}"),
 				"act":     action(t, namespace),
 				"adopt":   mandate(t, namespace, "spec: {adopt: {applicationID: 1}}"),
 				"connect": identityService(t, namespace),
@@ -111,15 +111,21 @@ spec: {baseURL: "https://idv.example.com", credentialsSecretRef: {name: idv}}
 }
 
 const (
-	review1 = `{individual: jane, check: liveness, decision: Accept, comment: looks fine}`
-	review2 = `{individual: jane, check: address, decision: Reject}`
+	// complete and reject are values of spec.decision. The first has a rule, the second evidence.
+	complete = `{outcome: Complete, when: AllChecksPassed}`
+	reject   = `{outcome: Reject, evidence: 7d9f2c41-3}`
+	// rejectInstead is reject, as a merge patch of complete.
+	rejectInstead = `{outcome: Reject, evidence: 7d9f2c41-3, when: null}`
+
+	review1 = `{individual: jane, check: liveness, evidence: 41aa90c2, decision: Accept, comment: looks fine}`
+	review2 = `{individual: jane, check: address, evidence: 5bd0f6e1, decision: Reject}`
 )
 
 // Each rule with what it lets pass and what it refuses, tried by everybody: who has the verb that it needs may, who has
 // another or none may not.
 func TestPolicy(t *testing.T) {
 	c, shared := policed(t)
-	decided := "spec: {decision: Complete, archived: true, deletionPolicy: Archive, checkReviews: [" +
+	decided := "spec: {decision: " + complete + ", archived: true, deletionPolicy: Archive, checkReviews: [" +
 		review1 + ", " + review2 + "]}"
 	cases := map[string]struct {
 		reason string
@@ -130,7 +136,8 @@ func TestPolicy(t *testing.T) {
 	}{
 		"created without any":            {edit: "spec: {name: Acme}"},
 		"created with their defaults":    {edit: "spec: {archived: false, deletionPolicy: Retain, checkReviews: []}"},
-		"created with a decision":        {edit: "spec: {decision: Reject}", field: "spec.decision"},
+		"created with a decision":        {edit: "spec: {decision: " + reject + "}", field: "spec.decision"},
+		"created by a rule":              {edit: "spec: {decision: " + complete + "}", field: "spec.decision"},
 		"created archived":               {edit: "spec: {archived: true}", field: "spec.archived"},
 		"created with a review":          {edit: "spec: {checkReviews: [" + review1 + "]}", field: "spec.checkReviews"},
 		"created with the policy Delete": {edit: "spec: {deletionPolicy: Delete}", field: "spec.deletionPolicy"},
@@ -143,15 +150,46 @@ func TestPolicy(t *testing.T) {
 		},
 		"everything is there, and sent again": {before: decided, edit: decided},
 
-		"a decision is set":     {before: "{}", edit: "spec: {decision: Complete}", field: "spec.decision"},
-		"a decision is changed": {before: decided, edit: "spec: {decision: Reject}", field: "spec.decision"},
+		"a decision is set":     {before: "{}", edit: "spec: {decision: " + complete + "}", field: "spec.decision"},
+		"a decision is changed": {before: decided, edit: "spec: {decision: " + rejectInstead + "}", field: "spec.decision"},
 		"a decision is removed": {before: decided, edit: "spec: {decision: null}", field: "spec.decision"},
-		"it is archived":        {before: "{}", edit: "spec: {archived: true}", field: "spec.archived"},
-		"a review is added":     {before: "{}", edit: "spec: {checkReviews: [" + review2 + "]}", field: "spec.checkReviews"},
+		"a decision names other evidence": {
+			before: "spec: {decision: " + reject + "}",
+			edit:   "spec: {decision: {evidence: 7d9f2c41-4}}",
+			field:  "spec.decision",
+			reason: "an outdated decision would be sent after all",
+		},
+		"a decision names evidence in place of its rule": {
+			before: decided,
+			edit:   "spec: {decision: {when: null, evidence: 7d9f2c41-3}}",
+			field:  "spec.decision",
+		},
+		"a decision has a rule in place of its evidence": {
+			before: "spec: {decision: {outcome: Complete, evidence: 7d9f2c41-3}}",
+			edit:   "spec: {decision: {when: AllChecksPassed, evidence: null}}",
+			field:  "spec.decision",
+		},
+		"only the outcome of a decision is changed": {
+			before: "spec: {decision: " + reject + "}",
+			edit:   "spec: {decision: {outcome: Complete}}",
+			field:  "spec.decision",
+		},
+		"a decision on evidence is sent again": {
+			before: "spec: {decision: " + reject + "}",
+			edit:   "spec: {decision: " + reject + "}",
+		},
+		"it is archived":    {before: "{}", edit: "spec: {archived: true}", field: "spec.archived"},
+		"a review is added": {before: "{}", edit: "spec: {checkReviews: [" + review2 + "]}", field: "spec.checkReviews"},
 		"a review is changed": {
 			before: decided,
 			edit:   "spec: {checkReviews: [" + review1 + ", " + strings.Replace(review2, "Reject", "Accept", 1) + "]}",
 			field:  "spec.checkReviews",
+		},
+		"a review names other evidence": {
+			before: decided,
+			edit:   "spec: {checkReviews: [" + strings.Replace(review1, "41aa90c2", "0c35d5ae", 1) + ", " + review2 + "]}",
+			field:  "spec.checkReviews",
+			reason: "an outdated review would be sent after all",
 		},
 		"a comment is changed": {
 			before: decided,
@@ -205,7 +243,7 @@ func TestPolicy(t *testing.T) {
 		},
 		"a decision comes with a change that needs no verb": {
 			before: "{}",
-			edit:   "spec: {name: Acme, decision: Complete}",
+			edit:   "spec: {name: Acme, decision: " + complete + "}",
 			field:  "spec.decision",
 		},
 	}
@@ -264,10 +302,10 @@ func TestPolicyIsGrantedByNamespace(t *testing.T) {
 	c.bind(here, "decider", "idv-editor", "idv-decider")
 	c.bind(there, "decider", "idv-editor")
 	c.waitForAccess(there, "decider", "create", "mandates")
-	if err := c.attempt("decider", here, nil, "spec: {decision: Complete}"); err != nil {
+	if err := c.attempt("decider", here, nil, "spec: {decision: "+complete+"}"); err != nil {
 		t.Errorf("the decider is refused: %v", err)
 	}
-	err := c.as("decider").Create(t.Context(), mandate(t, there, "spec: {decision: Complete}"), client.DryRunAll)
+	err := c.as("decider").Create(t.Context(), mandate(t, there, "spec: {decision: "+complete+"}"), client.DryRunAll)
 	refused(t, "decider", err, "spec.decision")
 }
 
@@ -275,7 +313,7 @@ func TestPolicyIsGrantedByNamespace(t *testing.T) {
 func reviews(decision string) string {
 	var all []string
 	for i := range 200 {
-		all = append(all, fmt.Sprintf("{individual: jane, check: check-%d, decision: %s, comment: %s}",
+		all = append(all, fmt.Sprintf("{individual: jane, check: check-%d, evidence: 41aa90c2, decision: %s, comment: %s}",
 			i, decision, strings.Repeat("long ", 300)))
 	}
 	return "spec: {checkReviews: [" + strings.Join(all, ", ") + "]}"

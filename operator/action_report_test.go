@@ -26,8 +26,8 @@ import (
 // verified applies the Mandate acme, and completes its application.
 func (w *world) verified() {
 	w.Helper()
-	w.mandate("acme", "{decision: Complete}")
-	w.play(w.ready("acme"), control.ResultPass)
+	w.mandate("acme", "{}")
+	w.complete(w.ready("acme"))
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 }
 

@@ -46,7 +46,7 @@ func TestActionWaits(t *testing.T) {
 			repair:  func(w *world) { w.mandate("acme", "{serviceRef: {name: default}}") }, emailsAfter: 1,
 		},
 		"the service is down": {
-			reason: v1alpha1.ReasonServiceNotReady,
+			reason: v1alpha1.ReasonIdentityServiceNotReady,
 			disrupt: func(w *world) {
 				w.mandate("acme", "{}")
 				w.ready("acme")

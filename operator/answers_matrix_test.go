@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,14 +17,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
 var answersPart = flag.Int(
-	"answers", 20, "TestAnswers takes every nth answer of the matrix, beginning with another one each time",
+	"answers", 20, "TestAnswers takes every nth answer of the matrix, beginning with another one each time; 1 takes all",
 )
+
+// answersAtOnce is into how many parts the whole matrix is taken. A part has some 420 services of its own.
+const answersAtOnce = 8
 
 // TestAnswers has somebody between the operator and the service answer every request that e-mails people or cannot be
 // undone, with every status and every kind of body, after the service has carried the request out, or without it. It
@@ -37,47 +40,59 @@ var answersPart = flag.Int(
 func TestAnswers(t *testing.T) {
 	testenv.SkipIfShort(t)
 	t.Parallel()
-	m := newMatrix(t)
+	all, lies := allCells()
+	n, firsts := *answersPart, []int{int(time.Now().UnixNano()) % *answersPart}
+	if n == 1 {
+		n, firsts = answersAtOnce, []int{0, 1, 2, 3, 4, 5, 6, 7}
+	}
+	sum := map[string]*actCounts{}
+	for _, first := range firsts {
+		t.Run(fmt.Sprintf("cells %d, %d, ... of %d", first, first+n, len(all)), func(t *testing.T) {
+			var cells []*cell
+			for i := first; i < len(all); i += n {
+				cells = append(cells, all[i])
+			}
+			answer(newMatrix(t, cells), sum)
+			logCounts(t, sum)
+		})
+	}
+	t.Logf("%d of the whole matrix are left out: nobody could tell them from the service's own word", lies)
+}
+
+// answer has the requests of some cells answered, and adds to the counts what came of that.
+func answer(m *matrix, sum map[string]*actCounts) {
+	m.Helper()
 	m.applyMandates()
 	m.request()
 	m.settle("while somebody else answers")
-	m.check()
-	m.print()
+	m.check(sum)
 	m.repeat()
 	m.settle("after the orders were repeated")
-	m.check()
+	m.check(map[string]*actCounts{})
 	m.proxy.lift()
 	m.settle("with the service alone")
-	m.check()
+	m.check(map[string]*actCounts{})
 }
 
 type matrix struct {
 	*world
-	cells []*cell
-	proxy *answeringProxy
-	lies  int
+	cells   []*cell
+	proxy   *answeringProxy
+	service *idv.Client // past the proxy
 	// asked is how often each kind of e-mail was asked for, by the name of the Mandate.
 	asked map[string]map[control.EmailKind]int
-	sum   map[string]*actCounts
 }
 
 // actCounts is what came of the cells of one act.
 type actCounts struct{ cells, answers, done, refused, unknown, emails, twice int }
 
-func newMatrix(t *testing.T) *matrix {
-	all, lies := allCells()
-	m := &matrix{world: newWorld(t, sandbox.Options{}), lies: lies, asked: map[string]map[control.EmailKind]int{},
-		sum: map[string]*actCounts{}}
-	first := int(time.Now().UnixNano()) % *answersPart
-	for i, c := range all {
-		if i%*answersPart == first {
-			m.cells = append(m.cells, c)
-		}
+func newMatrix(t *testing.T, cells []*cell) *matrix {
+	m := &matrix{
+		world: newWorld(t, sandbox.Options{}), cells: cells, asked: map[string]map[control.EmailKind]int{},
 	}
-	t.Logf("cells %d, %d, ... of %d", first, first+*answersPart, len(all))
 	proxy, server := newAnsweringProxy(m.url, m.cells)
 	t.Cleanup(server.Close)
-	m.proxy = proxy
+	m.proxy, m.service = proxy, m.client(m.url)
 	m.credentials()
 	m.secret("idv-notifications", map[string]string{"token": notificationToken})
 	m.start("--settle-delay=1s", "--notification-bind-address="+testenv.FreeAddress(t), "--max-concurrent-reconciles=50")
@@ -127,8 +142,16 @@ func (m *matrix) applyMandates() {
 			return nil
 		}
 		reference := m.namespace + "." + c.name
-		_, err := m.sandbox.Play(m.Context(), control.Play{Reference: reference, Result: control.ResultReview})
+		result := control.ResultReview
+		if c.act == actComplete {
+			result = control.ResultPass // the service completes no other
+		}
+		_, err := m.sandbox.Play(m.Context(), control.Play{Reference: reference, Result: result})
 		return err
+	})
+	m.until("to be in review", func(c *cell) bool {
+		status := m.mandateOf(c).Status
+		return c.act == actCreate || status.State == "in review" && status.Evidence != ""
 	})
 }
 
@@ -157,10 +180,14 @@ func (m *matrix) applyObject(kind, name string, spec map[string]any) error {
 func (m *matrix) request() {
 	m.Helper()
 	m.each(func(c *cell) error {
+		seen := m.mandateOf(c)
 		review := func(decision string) map[string]any {
-			return map[string]any{"checkReviews": []any{
-				map[string]any{"individual": "jane", "check": "liveness", "decision": decision},
-			}}
+			return map[string]any{"checkReviews": []any{map[string]any{
+				"individual": "jane", "check": "liveness", "evidence": checkNamed(seen, "liveness").Evidence, "decision": decision,
+			}}}
+		}
+		decide := func(outcome string) map[string]any {
+			return map[string]any{"decision": map[string]any{"outcome": outcome, "evidence": seen.Status.Evidence}}
 		}
 		switch c.act {
 		case actResend:
@@ -168,9 +195,9 @@ func (m *matrix) request() {
 		case actReset:
 			return m.act(c, "ResetIndividual")
 		case actComplete:
-			return m.applySpec(c, map[string]any{"decision": "Complete"})
+			return m.applySpec(c, decide("Complete"))
 		case actReject:
-			return m.applySpec(c, map[string]any{"decision": "Reject"})
+			return m.applySpec(c, decide("Reject"))
 		case actArchive:
 			return m.applySpec(c, map[string]any{"archived": true})
 		case actAcceptCheck:
@@ -282,13 +309,34 @@ func (m *matrix) atService() atService {
 	return found
 }
 
-// check holds the promises for every cell.
-func (m *matrix) check() {
+// said is what the operator says of the cells, by their names.
+type said struct {
+	mandates map[string]*v1alpha1.Mandate
+	actions  map[string]*v1alpha1.MandateAction
+}
+
+func (m *matrix) said() said {
 	m.Helper()
+	mandates, actions := &v1alpha1.MandateList{}, &v1alpha1.MandateActionList{}
+	m.World().check(m.List(m.Context(), mandates, client.InNamespace(m.namespace)))
+	m.World().check(m.List(m.Context(), actions, client.InNamespace(m.namespace)))
+	found := said{map[string]*v1alpha1.Mandate{}, map[string]*v1alpha1.MandateAction{}}
+	for i := range mandates.Items {
+		found.mandates[mandates.Items[i].Name] = &mandates.Items[i]
+	}
+	for i := range actions.Items {
+		found.actions[actions.Items[i].Name] = &actions.Items[i]
+	}
+	return found
+}
+
+// check holds the promises for every cell. It reads what the operator says before what is at the service: what is said
+// to be done stays done, and the operator may still be at work.
+func (m *matrix) check(sum map[string]*actCounts) {
+	m.Helper()
+	said := m.said()
 	service := m.atService()
-	m.sum = map[string]*actCounts{}
-	var mu sync.Mutex
-	m.each(func(c *cell) error {
+	for _, c := range m.cells {
 		for kind, n := range service.emails[c.name] {
 			if n > 1 {
 				m.Errorf("%s: %d e-mails of the kind %s", c, n, kind)
@@ -297,14 +345,11 @@ func (m *matrix) check() {
 		if n := len(service.applications[c.name]); n > 1 {
 			m.Errorf("%s: %d applications", c, n)
 		}
-		done, unknown := m.claim(c, service)
-		mu.Lock()
-		defer mu.Unlock()
-		counts := cmp.Or(m.sum[c.act], &actCounts{})
-		m.sum[c.act] = counts
+		counts := cmp.Or(sum[c.act], &actCounts{})
+		sum[c.act] = counts
 		counts.cells++
-		counts.answers += c.answered
-		switch {
+		counts.answers += m.proxy.answered(c)
+		switch done, unknown := m.claim(c, said, service); {
 		case done:
 			counts.done++
 		case unknown:
@@ -312,20 +357,22 @@ func (m *matrix) check() {
 		default:
 			counts.refused++
 		}
-		for kind, n := range service.emails[c.name] {
-			if kind == map[string]control.EmailKind{actCreate: control.Invite, actResend: control.Resend,
-				actReset: control.Reset}[c.act] {
-				counts.emails += n
-				counts.twice += max(0, n-1)
-			}
+		if kind, emails := emailOf[c.act]; emails {
+			n := service.emails[c.name][kind]
+			counts.emails += n
+			counts.twice += max(0, n-1)
 		}
-		return nil
-	})
+	}
+}
+
+// emailOf is the e-mail that an act sends.
+var emailOf = map[string]control.EmailKind{
+	actCreate: control.Invite, actResend: control.Resend, actReset: control.Reset,
 }
 
 // claim is what the operator says of the act of a cell, and fails if it says that something is done that is not.
-func (m *matrix) claim(c *cell, service atService) (done, unknown bool) {
-	mandate := m.mandateOf(c)
+func (m *matrix) claim(c *cell, said said, service atService) (done, unknown bool) {
+	mandate := cmp.Or(said.mandates[c.name], &v1alpha1.Mandate{})
 	applications := service.applications[c.name]
 	at := func(holds func(*control.Application) bool) bool {
 		return slices.ContainsFunc(applications, func(a control.Application) bool { return holds(&a) })
@@ -333,7 +380,7 @@ func (m *matrix) claim(c *cell, service atService) (done, unknown bool) {
 	claims := func(claimed, is bool) {
 		done = claimed
 		if claimed && !is {
-			m.Errorf("%s: the status says that it was done, and it was not: %+v", c, mandate.Status)
+			m.Errorf("%s: the status says that it was done, and it was not", c)
 		}
 	}
 	switch c.act {
@@ -341,12 +388,10 @@ func (m *matrix) claim(c *cell, service atService) (done, unknown bool) {
 		claims(mandate.Status.ApplicationID != nil, len(applications) == 1)
 		unknown = conditionIs(mandate.Status.Conditions, v1alpha1.ConditionCreated, metav1.ConditionUnknown)
 	case actResend, actReset:
-		action := &v1alpha1.MandateAction{}
-		m.World().check(m.Get(m.Context(), client.ObjectKey{Namespace: m.namespace, Name: c.name}, action))
-		kind := map[string]control.EmailKind{actResend: control.Resend, actReset: control.Reset}[c.act]
+		action := cmp.Or(said.actions[c.name], &v1alpha1.MandateAction{})
 		complete := meta.FindStatusCondition(action.Status.Conditions, v1alpha1.ConditionComplete)
 		claims(complete != nil && complete.Status == metav1.ConditionTrue && complete.Reason == v1alpha1.ReasonCarriedOut,
-			service.emails[c.name][kind] > 0)
+			service.emails[c.name][emailOf[c.act]] > 0)
 		failed := meta.FindStatusCondition(action.Status.Conditions, v1alpha1.ConditionFailed)
 		unknown = failed != nil && failed.Reason == v1alpha1.ReasonOutcomeUnknown
 	case actComplete:
@@ -365,25 +410,32 @@ func (m *matrix) claim(c *cell, service atService) (done, unknown bool) {
 			return slices.ContainsFunc(a.Individuals[0].Checks, func(check control.Check) bool { return check.State == wanted })
 		}))
 	case actSubscribe:
-		done = mandate.Status.Subscription == v1alpha1.SubscriptionSubscribed
+		subscribed := mandate.Status.Subscription == v1alpha1.SubscriptionSubscribed
+		claims(subscribed, subscribed && m.subscribed(mandate))
 	}
 	return done, unknown
+}
+
+// subscribed reports whether the application of a Mandate has a subscription.
+func (m *matrix) subscribed(mandate *v1alpha1.Mandate) bool {
+	webhooks, err := m.service.RetrieveWebhook(m.Context(), *mandate.Status.ApplicationID)
+	if !idv.IsNotFound(err) {
+		m.World().check(err)
+	}
+	return err == nil && len(webhooks.Items) > 0
 }
 
 func conditionIs(conditions []metav1.Condition, kind string, status metav1.ConditionStatus) bool {
 	return meta.IsStatusConditionPresentAndEqual(conditions, kind, status)
 }
 
-// print shows the counts of each act.
-func (m *matrix) print() {
-	total := 0
+// logCounts shows the counts of each act.
+func logCounts(t *testing.T, sum map[string]*actCounts) {
+	t.Helper()
 	for _, act := range acts {
-		if n := m.sum[act]; n != nil {
-			m.Logf("%-13s %4d cells, %5d answers: %4d done, %4d unknown, %4d not done; %4d e-mails, %d again",
+		if n := sum[act]; n != nil {
+			t.Logf("%-13s %4d cells, %5d answers: %4d done, %4d unknown, %4d not done; %4d e-mails, %d again",
 				act, n.cells, n.answers, n.done, n.unknown, n.refused, n.emails, n.twice)
-			total += n.cells
 		}
 	}
-	m.Logf("%d cells; %d of the whole matrix are left out: nobody could tell them from the service's own word",
-		total, m.lies)
 }

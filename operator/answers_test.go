@@ -217,6 +217,13 @@ func (p *answeringProxy) unanswered() (cells []*cell) {
 	return cells
 }
 
+// answered is how many requests of a cell were answered.
+func (p *answeringProxy) answered(c *cell) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return c.answered
+}
+
 // nameOf is the name of the Mandate of a default reference, or of one that was edited.
 func nameOf(reference string) string {
 	_, name, _ := strings.Cut(reference, ".")

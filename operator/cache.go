@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/tolerant"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -91,12 +93,18 @@ func stripMetadata(object any) (any, error) {
 		metadata.SetLabels(nil)
 	}
 	annotations := map[string]string{}
+	if unreadable, found := metadata.GetAnnotations()[tolerant.Annotation]; found {
+		annotations[tolerant.Annotation] = unreadable
+	}
 	if annotated, ok := object.(client.Object); ok {
 		if request := engine.ReconcileRequest(annotated); request != "" {
 			annotations[v1alpha1.ReconcileRequestAnnotation] = strings.Clone(request)
 		}
 		if candidates := engine.Candidates(annotated); len(candidates) > 0 {
 			annotations[v1alpha1.CandidateAnnotation] = engine.FormatCandidates(candidates)
+		}
+		if account := connection.VouchedAccount(annotated); account != "" {
+			annotations[v1alpha1.SameAccountAnnotation] = strings.Clone(account)
 		}
 	}
 	metadata.SetAnnotations(nil)

@@ -59,7 +59,7 @@ spec:
     dateOfBirth: "1908-02-10"
     gender: canary
     reference: canary
-  checkReviews: [{individual: jane, check: liveness, decision: Accept, comment: canary}]
+  checkReviews: [{individual: jane, check: liveness, evidence: a1b2c3d4, decision: Accept, comment: canary}]
 `), m)
 	if err != nil {
 		t.Fatal(err)

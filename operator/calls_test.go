@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -40,22 +41,31 @@ func TestOneCallAReconciliation(t *testing.T) {
 	reconcile(false)
 	m := w.get("acme")
 	w.play(m, control.ResultReview)
+	w.requestRead("acme")
+	reconcile(false)
+	m = w.get("acme")
 	w.fault(control.Fault{Operation: control.AcceptCheck, Kind: control.Answer, Status: 409, Times: 1})
-	w.mandate("acme", `{archived: true, decision: Reject, checkReviews: [
-		{individual: jane, check: document, decision: Accept},
-		{individual: jane, check: liveness, decision: Accept},
-		{individual: jane, check: address, decision: Reject}]}`)
-	for range 4 { // the archiving and the reviews
-		reconcile(true)
-		if m := w.get("acme"); m.Status.ObservedGeneration == m.Generation {
-			t.Error("the status says that the spec was observed, and calls are left")
+	w.mandate("acme", fmt.Sprintf("{archived: true, %s, checkReviews: [%s, %s, %s]}", decision(m, v1alpha1.DecisionReject),
+		review(m, "document", v1alpha1.CheckDecisionAccept), review(m, "liveness", v1alpha1.CheckDecisionAccept),
+		review(m, "address", v1alpha1.CheckDecisionReject)))
+	carryOut := func(calls int, want string) {
+		t.Helper()
+		m := w.get("acme")
+		edited := m.Status.ObservedGeneration < m.Generation
+		for range calls - 1 {
+			reconcile(true)
+			if m := w.get("acme"); edited && m.Status.ObservedGeneration == m.Generation {
+				t.Error("the status says that the spec was observed, and calls are left")
+			}
+		}
+		reconcile(false)
+		if got := w.acts(); got != want {
+			t.Errorf("the operator sent %s, want %s", got, want)
 		}
 	}
-	reconcile(false)
-	if got, want := w.acts(),
-		"[reject_application: 1 archive_application: 2 accept_check: 2 reject_check: 1]"; got != want {
-		t.Errorf("the operator sent %s, want %s", got, want)
-	}
+	carryOut(4, "[archive_application: 3 accept_check: 2 reject_check: 1]") // the decision waits for the review
+	w.kubectl("annotate", "mandate", "acme", "--overwrite", v1alpha1.ReconcileRequestAnnotation+"=again")
+	carryOut(3, "[reject_application: 1 archive_application: 4 accept_check: 3 reject_check: 1]")
 	m = w.get("acme")
 	if m.Status.Outcome != v1alpha1.OutcomeRejected || m.Status.ObservedGeneration != m.Generation {
 		t.Errorf("the status is %+v", m.Status)

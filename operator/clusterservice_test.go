@@ -91,7 +91,7 @@ func TestClusterService(t *testing.T) {
 	if m := w.ready("acme"); m.Status.Reference != w.namespace+".acme" {
 		t.Errorf("the reference is %s", m.Status.Reference)
 	}
-	other.stalled("acme", v1alpha1.ReasonServiceNotAllowed)
+	other.stalled("acme", v1alpha1.ReasonIdentityServiceNotAllowed)
 	w.emails(1)
 	w.inNewNamespace().label("=onboarding") // the operator does not watch this one
 	other.label("=onboarding")
@@ -111,7 +111,7 @@ func TestClusterService(t *testing.T) {
 
 	// The kind may change as long as there is no application.
 	w.mandate("edited", "{serviceRef: {name: shared}}")
-	w.condition("edited", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotFound)
+	w.condition("edited", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotFound)
 	w.mandate("edited", "{"+sharedServiceRef+"}")
 	w.ready("edited")
 	w.emails(4)
@@ -138,13 +138,13 @@ func TestClusterServiceWithdrawn(t *testing.T) {
 	w.ready("globex")
 
 	w.label("-")
-	w.stalled("acme", v1alpha1.ReasonServiceNotAllowed)
-	w.stalled("globex", v1alpha1.ReasonServiceNotAllowed)
+	w.stalled("acme", v1alpha1.ReasonIdentityServiceNotAllowed)
+	w.stalled("globex", v1alpha1.ReasonIdentityServiceNotAllowed)
 	w.checkNoReads(func() {
 		w.mandate("initech", "{"+sharedServiceRef+"}")
-		w.stalled("initech", v1alpha1.ReasonServiceNotAllowed)
+		w.stalled("initech", v1alpha1.ReasonIdentityServiceNotAllowed)
 		w.action("again", "{mandateRef: {name: acme}, type: ResendInvite, individual: jane}")
-		w.actionWaits("again", v1alpha1.ReasonServiceNotAllowed)
+		w.actionWaits("again", v1alpha1.ReasonIdentityServiceNotAllowed)
 		w.deleteMandate("globex")
 		w.condition("globex", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDeletionWaiting)
 		w.mandate("retained", "{"+sharedServiceRef+"}")
@@ -167,10 +167,10 @@ func TestClusterServiceSelectors(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	w.start()
 	for _, c := range []struct{ name, selector, service, mandate string }{
-		{"none", "", v1alpha1.ReasonConnected, v1alpha1.ReasonServiceNotAllowed},
+		{"none", "", v1alpha1.ReasonConnected, v1alpha1.ReasonIdentityServiceNotAllowed},
 		{
 			"wrong", "namespaceSelector: {matchExpressions: [{key: team, operator: Is, values: [onboarding]}]}",
-			v1alpha1.ReasonNamespaceSelectorInvalid, v1alpha1.ReasonServiceNotAllowed,
+			v1alpha1.ReasonNamespaceSelectorInvalid, v1alpha1.ReasonIdentityServiceNotAllowed,
 		},
 		{"all", "namespaceSelector: {}", v1alpha1.ReasonConnected, v1alpha1.ReasonAccepted},
 	} {
@@ -242,7 +242,7 @@ func TestNamespacedOperator(t *testing.T) {
 	w.mandate("acme", "{}")
 	w.mandate("globex", "{"+sharedServiceRef+"}")
 	w.ready("acme")
-	w.stalled("globex", v1alpha1.ReasonServiceNotAllowed)
+	w.stalled("globex", v1alpha1.ReasonIdentityServiceNotAllowed)
 	w.emails(1)
 }
 

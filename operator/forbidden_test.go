@@ -26,9 +26,10 @@ func TestForbidden(t *testing.T) {
 		t.Run("decisions get "+name, func(t *testing.T) {
 			t.Parallel()
 			w := runningAs(t, d)
-			w.mandate("acme", "{decision: Complete}")
-			w.play(w.ready("acme"), control.ResultPass)
-			w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonDecisionRefused)
+			w.mandate("acme", "{}")
+			w.complete(w.ready("acme"))
+			w.condition("acme", v1alpha1.ConditionDecided, metav1.ConditionFalse, v1alpha1.ReasonDecisionForbidden)
+			w.stalled("acme", v1alpha1.ReasonDecisionForbidden)
 			w.waitPolls(3)
 			if n := w.requests(control.CompleteApplication); n != 1 {
 				t.Errorf("the decision was sent %d times", n)
@@ -156,7 +157,7 @@ func TestForbiddenRequestsDelayNoOtherNamespace(t *testing.T) {
 	const forbidden = 100
 	for i := range forbidden {
 		tenant.mandate(fmt.Sprintf("type-%d", i), "{mandateType: {code: address}, "+sharedServiceRef+"}")
-		tenant.mandate(fmt.Sprintf("decision-%d", i), "{decision: Complete, "+sharedServiceRef+"}")
+		tenant.mandate(fmt.Sprintf("decision-%d", i), "{"+byRule+", "+sharedServiceRef+"}")
 	}
 	w.check(w.sandbox.SetAutoplay(t.Context(), control.Autoplay{Enabled: true, DelayMillis: 1}))
 	w.eventually(func() (bool, string) {

@@ -42,7 +42,7 @@ func TestServiceThatFailsReads(t *testing.T) {
 		t.Errorf("Ready changed since %s: %+v", since, ready)
 	}
 	w.mandate("globex", "{}")
-	w.condition("globex", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
+	w.condition("globex", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotReady)
 	w.emails(mandates)
 
 	w.check(w.sandbox.ClearFaults(t.Context()))

@@ -37,13 +37,13 @@ func TestAllowedHosts(t *testing.T) {
 	w.mandate("acme", "{}")
 	w.ready("acme")
 	w.mandate("globex", "{serviceRef: {name: other}}")
-	w.condition("globex", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
+	w.condition("globex", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotReady)
 
 	w.apply("{kind: IdentityService, metadata: {name: default}, spec: {credentialsSecretRef: {name: idv}, baseURL: " +
 		other.URL + "}}")
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonBaseURLNotAllowed)
 	w.mandate("initech", "{}")
-	w.condition("initech", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
+	w.condition("initech", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotReady)
 	w.connect()
 	w.ready("initech")
 	if n := connections.Load(); n > 0 {

@@ -293,8 +293,8 @@ func TestReviewOfTheIndividual(t *testing.T) {
 	w.swap("acme")
 	johns := w.get("acme").Status.Individuals[0].Checks[0] // shown as jane's
 
-	patch := fmt.Sprintf(`{"spec": {"checkReviews": [{"individual": "jane", "check": %q, "decision": "Accept"}]}}`,
-		johns.Name)
+	patch := fmt.Sprintf(`{"spec": {"checkReviews": [
+		{"individual": "jane", "check": %q, "evidence": %q, "decision": "Accept"}]}}`, johns.Name, johns.Evidence)
 	w.kubectl("patch", "mandate", "acme", "--type=merge", "-p", patch)
 	r = w.newManualReconciler()
 	r.reconcile("acme")
@@ -309,8 +309,8 @@ func TestReviewOfTheIndividual(t *testing.T) {
 	}
 }
 
-// Answers in which somebody cannot be told: nothing is sent for any individual, the application is read and decided all
-// the same, and the Mandate heals by itself.
+// Answers in which somebody cannot be told: nothing is sent for any individual or the application. The Mandate heals by
+// itself.
 func TestIndividualsUnmatched(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func([]individual) []individual{
@@ -339,21 +339,22 @@ func TestIndividualsUnmatched(t *testing.T) {
 			w.mandate("acme", janeAndJohn)
 			w.play(w.ready("acme"), control.ResultReview)
 			jane, john := w.people()
-			w.until("acme", "in review", func(m *v1alpha1.Mandate) bool { return m.Status.State == "in review" })
+			seen := w.inReview("acme")
 			p.set(show)
 			w.stalled("acme", v1alpha1.ReasonIndividualsUnmatched)
 			w.action("reset", reset)
 			w.actionWaits("reset", v1alpha1.ReasonIndividualsUnmatched)
-			w.mandate("acme", janeAndJohn[:len(janeAndJohn)-1]+`,
-				decision: Reject, checkReviews: [{individual: jane, check: document, decision: Reject}]}`)
-			w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeRejected))
+			w.mandate("acme", fmt.Sprintf("%s, %s, checkReviews: [%s]}", janeAndJohn[:len(janeAndJohn)-1],
+				decision(seen, v1alpha1.DecisionReject), review(seen, "document", v1alpha1.CheckDecisionReject)))
 			w.waitPolls(2)
 			w.stalled("acme", v1alpha1.ReasonIndividualsUnmatched)
-			if got := w.requests(control.RejectCheck); got != 0 {
-				t.Errorf("%d reviews were sent, want none", got)
+			if got := w.requests(control.RejectCheck) + w.requests(control.RejectApplication); got != 0 {
+				t.Errorf("%d reviews and decisions were sent, want none", got)
 			}
 			w.checkEmailed(control.Reset, 0)
+			w.kubectl("delete", "mandateaction", "reset")
 			p.set(nil)
+			w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeRejected))
 			w.ready("acme")
 			w.checkIndividualIDs(jane, john)
 		})

@@ -31,7 +31,7 @@ func TestWrongCredentials(t *testing.T) {
 	w.mandate("acme", "{}")
 	started := time.Now()
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonCredentialsInvalid)
-	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
+	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotReady)
 	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 	stats, err := w.sandbox.Stats(t.Context())
@@ -113,7 +113,7 @@ func TestServiceStalled(t *testing.T) {
 			kstatus: status.FailedStatus,
 		},
 		{
-			reason:  v1alpha1.ReasonServiceError,
+			reason:  v1alpha1.ReasonIdentityServiceError,
 			spoil:   func() { w.fault(alwaysAnswers(control.References, 500)) },
 			repair:  func() { w.check(w.sandbox.ClearFaults(t.Context())) },
 			kstatus: status.InProgressStatus,
@@ -165,7 +165,7 @@ func TestUnreachable(t *testing.T) {
 	w.start()
 	w.mandate("acme", "{}")
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonUnreachable)
-	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
+	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotReady)
 	w.connect()
 	w.ready("acme")
 	w.emails(1)
@@ -196,7 +196,7 @@ func TestMissingParts(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	w.start()
 	w.mandate("acme", "{individuals: [{name: jane, detailsSecretRef: {name: jane}}]}")
-	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonServiceNotFound)
+	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotFound)
 	w.connect()
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonSecretNotFound)
 	w.secret("jane", map[string]string{"first_name": "Jane", "eMail": "jane@example.com"})
@@ -239,12 +239,12 @@ func TestNoPersonalData(t *testing.T) {
 		"date_of_birth": "1907-01-09", "gender": "canary5", "title": "canary6", "reference": "canary7",
 	}
 	w.secret("jane", canaries)
-	w.mandate("acme", `{decision: Complete, individuals: [
+	w.mandate("acme", `{individuals: [
 		{name: jane, detailsSecretRef: {name: jane}},
 		{name: john, email: canary8@example.com, firstName: canary9, middleName: canary10, lastName: canary11,
 			dateOfBirth: "1908-02-10", gender: canary12, title: canary13, reference: canary14}]}`)
 	m := w.ready("acme")
-	w.play(m, control.ResultPass)
+	w.complete(m)
 	m = w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 	w.mandate("refused", `{individuals: [{name: john, email: canary15@example.com, reference: canary14}]}`)
 	refused := w.stalled("refused", v1alpha1.ReasonRefused)

@@ -20,7 +20,7 @@ import (
 func TestCompleted(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.mandate("acme", `{name: Acme onboarding, decision: Complete,
+	w.mandate("acme", `{name: Acme onboarding,
 		individuals: [{name: jane, email: jane@example.com}, {name: john, email: john@example.com}]}`)
 	m := w.ready("acme")
 	w.emails(2)
@@ -39,7 +39,7 @@ func TestCompleted(t *testing.T) {
 	w.kubectl("wait", "--for=condition=Ready", await.Timeout(t), "mandate/acme")
 	w.checkKstatus("acme", status.CurrentStatus)
 
-	w.play(m, control.ResultPass)
+	w.complete(m)
 	m = w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 	if m.Status.Outcome != v1alpha1.OutcomeCompleted || m.Status.Progress != "6/6" {
 		t.Errorf("the status of a completed application: %+v", m.Status)
@@ -49,7 +49,7 @@ func TestCompleted(t *testing.T) {
 	w.events("acme", string(v1alpha1.OutcomeCompleted))
 
 	columns := strings.Fields(strings.SplitN(w.kubectl("get", "mandates"), "\n", 2)[0])
-	if got, want := strings.Join(columns, " "), "NAME READY STATE PROGRESS OUTCOME APPLICATION AGE"; got != want {
+	if got, want := strings.Join(columns, " "), "NAME READY REASON STATE PROGRESS OUTCOME AGE"; got != want {
 		t.Errorf("kubectl get mandates shows %q, want %q", got, want)
 	}
 }
@@ -57,8 +57,9 @@ func TestCompleted(t *testing.T) {
 func TestRejected(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.mandate("acme", "{decision: Reject}")
+	w.mandate("acme", "{}")
 	w.play(w.ready("acme"), control.ResultFail)
+	w.decide("acme", v1alpha1.DecisionReject)
 	m := w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeRejected))
 	if ready := w.ready("acme"); ready.Status.Outcome != v1alpha1.OutcomeRejected {
 		t.Errorf("the outcome of a rejected Mandate is not Rejected: %+v", m.Status)
@@ -83,16 +84,15 @@ func TestArchived(t *testing.T) {
 	w.ready("acme")
 }
 
-// A refused decision is reported, leaves the Mandate Ready, and is retried only when something changes.
+// A refused decision needs a person, and is sent again on request only.
 func TestDecisionRefused(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.fault(alwaysAnswers(control.CompleteApplication, 400))
-	w.mandate("acme", "{decision: Complete}")
-	m := w.ready("acme")
-	w.play(m, control.ResultReview)
-	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, "DecisionRefused")
-	w.ready("acme")
+	w.mandate("acme", "{}")
+	w.complete(w.ready("acme"))
+	w.condition("acme", v1alpha1.ConditionDecided, metav1.ConditionFalse, v1alpha1.ReasonDecisionRefused)
+	w.stalled("acme", v1alpha1.ReasonDecisionRefused)
 	before, reads := w.requests(control.CompleteApplication), w.requests(control.RetrieveApplication)
 	w.eventually(func() (bool, string) {
 		return w.requests(control.RetrieveApplication) >= reads+3, "the application is not polled"
@@ -102,7 +102,7 @@ func TestDecisionRefused(t *testing.T) {
 		t.Errorf("complete was sent %d times, %d of them without a change, want 3 and 0", got, got-before)
 	}
 	w.check(w.sandbox.ClearFaults(t.Context()))
-	w.play(m, control.ResultPass)
+	w.requestRead("acme")
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 }
 

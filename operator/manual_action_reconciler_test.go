@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"runtime"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -129,8 +130,9 @@ func (r *manualActionReconciler) reconcile(name string) reconcile.Result {
 	return r.world.reconcile(r, "MandateAction", name)
 }
 
-// intercept replaces the nth request of a kind, counted from 1.
+// intercept replaces the nth request of a kind, counted from 1, which has to be made before the test ends.
 func (r *manualActionReconciler) intercept(request string, nth int, instead func(do func() error) error) {
+	r.world.mustOccur(&nth, "request number "+strconv.Itoa(nth)+": "+request)
 	r.interceptor = func(made string, do func() error) error {
 		if made == request {
 			nth--

@@ -14,6 +14,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/await"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/operator"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
@@ -159,7 +160,8 @@ func (r *manualReconciler) connectAs(change func(*connection.Connection)) {
 	cancel()
 	made := connection.Connection{
 		Client: c, URL: idv.NormalBaseURL(service.Spec.BaseURL), ReferencePrefix: service.Spec.ReferencePrefix,
-		UID: service.UID, Generation: service.Generation,
+		Account: connection.NewAccount(sandbox.DefaultUsername, ""),
+		UID:     service.UID, Generation: service.Generation,
 		MinPoll: r.minPoll, MaxPoll: r.maxPoll, References: references, Ready: true,
 	}
 	if change != nil {
@@ -187,12 +189,24 @@ func (w *world) reconcile(r reconcile.Reconciler, kind, name string) (result rec
 	return result
 }
 
-// beforeFirst runs do before the first request of a kind.
+// beforeFirst runs do before the first request of a kind, which has to be made before the test ends.
 func (r *manualReconciler) beforeFirst(request string, do func()) {
+	left := 1
+	r.world.mustOccur(&left, request)
 	r.before = func(made string) {
 		if made == request {
 			r.before = func(string) {}
+			left--
 			do()
 		}
 	}
+}
+
+// mustOccur fails the test at its end if what it waited for is still to come: it would show nothing.
+func (w *world) mustOccur(left *int, what string) {
+	w.Cleanup(func() {
+		if *left > 0 && !w.Failed() {
+			w.Errorf("it was never made: %s", what)
+		}
+	})
 }

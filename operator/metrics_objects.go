@@ -20,10 +20,6 @@ var (
 		"idv_mandates",
 		"Mandates by the reason of their condition Ready and by outcome (empty: none yet).",
 		[]string{"ready", "reason", "outcome"}, nil)
-	blockedDecisions = prometheus.NewDesc(
-		"idv_mandates_decision_blocked",
-		"Mandates with a decision or a check review that needs a person, by the reason of their condition Completed.",
-		[]string{"reason"}, nil)
 	expiringMandates = prometheus.NewDesc(
 		"idv_mandates_expiring",
 		"Mandates without an outcome whose application the service deletes within seven days.", nil, nil)
@@ -45,7 +41,7 @@ type objectCounter struct {
 
 // Describe describes its metrics.
 func (objectCounter) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, description := range []*prometheus.Desc{mandates, blockedDecisions, expiringMandates, pollLag, openActions} {
+	for _, description := range []*prometheus.Desc{mandates, expiringMandates, pollLag, openActions} {
 		descriptions <- description
 	}
 }
@@ -63,9 +59,6 @@ func (o objectCounter) Collect(metrics chan<- prometheus.Metric) {
 		for labels, n := range count.states {
 			gauge(mandates, float64(n), labels[:]...)
 		}
-		for _, reason := range v1alpha1.DecisionBlockedReasons() {
-			gauge(blockedDecisions, float64(count.completed[reason]), reason)
-		}
 		gauge(expiringMandates, float64(count.expiring))
 		gauge(pollLag, count.lag.Seconds())
 	}
@@ -79,14 +72,13 @@ func (o objectCounter) Collect(metrics chan<- prometheus.Metric) {
 
 // mandateCount is what the metrics say of all Mandates.
 type mandateCount struct {
-	states    map[[3]string]int // by the labels of idv_mandates
-	completed map[string]int    // by the reason of the condition Completed
-	expiring  int
-	lag       time.Duration
+	states   map[[3]string]int // by the labels of idv_mandates
+	expiring int
+	lag      time.Duration
 }
 
 func (o objectCounter) countMandates(mandates []v1alpha1.Mandate, now time.Time) mandateCount {
-	count := mandateCount{states: map[[3]string]int{}, completed: map[string]int{}}
+	count := mandateCount{states: map[[3]string]int{}}
 	for i := range mandates {
 		status := &mandates[i].Status
 		key := [3]string{string(metav1.ConditionUnknown), "", string(status.Outcome)}
@@ -94,9 +86,6 @@ func (o objectCounter) countMandates(mandates []v1alpha1.Mandate, now time.Time)
 			key[0], key[1] = string(ready.Status), ready.Reason
 		}
 		count.states[key]++
-		if completed := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionCompleted); completed != nil {
-			count.completed[completed.Reason]++
-		}
 		if status.Outcome == "" && status.ExpiryTime != nil && status.ExpiryTime.Sub(now) < expiresSoon {
 			count.expiring++
 		}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/await"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -30,13 +28,15 @@ func TestAnotherServiceByMistake(t *testing.T) {
 			w.start()
 			w.mandate("acme", "{}")
 			m := w.ready("acme")
+			w.play(m, control.ResultReview)
+			m = w.inReview("acme")
 			if occupied {
 				other.occupy(*m.Status.ApplicationID)
 			}
 			w.patchService(fmt.Sprintf("{baseURL: %q}", other.url))
-			w.mandate("acme", "{archived: true, decision: Complete}")
-			m = w.stalled("acme", v1alpha1.ReasonServiceMismatch)
-			if m.Status.Outcome != "" || m.Status.Archived || m.Status.State != "created" {
+			w.mandate("acme", "{archived: true, "+decision(m, v1alpha1.DecisionComplete)+"}")
+			m = w.stalled("acme", v1alpha1.ReasonIdentityServiceMismatch)
+			if m.Status.Outcome != "" || m.Status.Archived || m.Status.State != "in review" {
 				t.Errorf("the status shows data of the other service: %+v", m.Status)
 			}
 			for _, operation := range []control.Operation{
@@ -130,20 +130,23 @@ func TestManyReviewsRefused(t *testing.T) {
 	var individuals, reviews []string
 	for i := range people {
 		individuals = append(individuals, fmt.Sprintf("{name: p%d, email: p%d@example.com}", i, i))
-		for _, check := range []string{"document", "liveness"} {
-			reviews = append(reviews, fmt.Sprintf("{individual: p%d, check: %s, decision: Accept}", i, check))
-		}
 	}
 	spec := "{individuals: [" + strings.Join(individuals, ", ") + "]"
 	w.mandate("acme", spec+"}")
 	w.play(w.ready("acme"), control.ResultReview)
+	for _, individual := range w.inReview("acme").Status.Individuals {
+		for _, check := range individual.Checks[:2] {
+			reviews = append(reviews, fmt.Sprintf("{individual: %s, check: %s, evidence: %s, decision: Accept}", individual.Name,
+				check.Name, check.Evidence))
+		}
+	}
 	w.fault(alwaysAnswers(control.AcceptCheck, 422))
 	w.mandate("acme", spec+", checkReviews: ["+strings.Join(reviews, ", ")+"]}")
 	w.eventually(func() (bool, string) {
 		n := w.requests(control.AcceptCheck)
 		return n >= 2*people, fmt.Sprintf("%d reviews were sent", n)
 	})
-	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonReviewRefused)
+	w.stalled("acme", v1alpha1.ReasonReviewRefused)
 	w.waitPolls(2)
 	if n := w.requests(control.AcceptCheck); n != 2*people {
 		t.Errorf("%d reviews were sent, want %d, each once", n, 2*people)

@@ -13,6 +13,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -21,12 +22,14 @@ func TestExchangedCredentials(t *testing.T) {
 	t.Parallel()
 	w, r := missingWorld(t)
 	other := newWorld(t, sandbox.Options{})
-	exchanged := func(c *connection.Connection) { c.Client, c.Credentials[0] = w.client(other.url), 1 }
-	r.connectAs(exchanged)
-	w.waitUntilConfirming(r)
+	r.connectAs(func(c *connection.Connection) {
+		c.Client, c.Account = w.client(other.url), connection.NewAccount("other", "")
+	})
+	w.request("mandate/acme", "now")
 	for range 10 {
 		r.reconcile("acme")
 	}
+	w.checkCondition("acme", v1alpha1.ConditionReconciling, "True", v1alpha1.ReasonAccountChanged)
 	if m := w.get("acme"); m.Status.Outcome != "" {
 		t.Errorf("the outcome is %s", m.Status.Outcome)
 	}
@@ -36,8 +39,8 @@ func TestExchangedCredentials(t *testing.T) {
 	w.emails(1)
 }
 
-// After an exchange of the credentials, the service finds no application. The IdentityService says so from two Mandates
-// on that last for minutes, no Mandate has an outcome, and correct credentials bring all back.
+// An ingress finds no application. The IdentityService says so of two Mandates for which that lasts, no Mandate has
+// an outcome, and all come back with the applications.
 func TestApplicationsMissing(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -46,12 +49,7 @@ func TestApplicationsMissing(t *testing.T) {
 		w.mandate(name, "{}")
 		w.ready(name)
 	}
-	w.kill() // so that the operator reads nothing with the new credentials before the service hides the applications
-	w.secret("idv", map[string]string{
-		"client_id": sandbox.DefaultClientID, "client_secret": sandbox.DefaultClientSecret,
-	})
-	w.fault(alwaysAnswers(control.RetrieveApplication, 404))
-	w.start()
+	w.check(w.sandbox.SetDialect(t.Context(), "ingress404", dialect.IngressApplications))
 	for _, name := range names {
 		w.condition(name, v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonConfirming)
 	}
@@ -66,8 +64,7 @@ func TestApplicationsMissing(t *testing.T) {
 			t.Errorf("the outcome of %s is %s", name, m.Status.Outcome)
 		}
 	}
-	w.credentials()
-	w.check(w.sandbox.ClearFaults(t.Context()))
+	w.check(w.sandbox.ResetDialects(t.Context()))
 	for _, name := range names {
 		w.request("mandate/"+name, "now")
 		w.ready(name)

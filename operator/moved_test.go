@@ -22,7 +22,7 @@ func TestAppliedAgainAfterAMove(t *testing.T) {
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 	w.kubectl("delete", "mandate", "acme")
 	w.mandate("acme", "{}")
-	w.stalled("acme", v1alpha1.ReasonServiceMismatch)
+	w.stalled("acme", v1alpha1.ReasonIdentityServiceMismatch)
 	w.mandate("acme", fmt.Sprintf("{deletionPolicy: Delete, adopt: {applicationID: %d}}", id))
 	w.condition("acme", v1alpha1.ConditionCreated, metav1.ConditionTrue, v1alpha1.ReasonAdopted)
 	w.ready("acme")

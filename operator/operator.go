@@ -21,6 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/tolerant"
 	"github.com/mandate-io/idv/operator/action"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
@@ -64,6 +65,7 @@ func Scheme() *runtime.Scheme {
 // Run runs the operator until ctx ends.
 func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	setBuildInfo(options.version)
+	config = tolerant.Config(config)
 	if err := awaitKinds(ctx, config); err != nil {
 		return err
 	}

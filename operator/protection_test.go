@@ -67,15 +67,15 @@ func TestServiceInUse(t *testing.T) {
 		t.Errorf("the service is not Ready while it is in use: %+v", ready)
 	}
 	w.mandate("initech", "{}")
-	w.condition("initech", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
+	w.condition("initech", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotReady)
 	w.kubectl("delete", "mandate", "globex")
 	w.untilService(s, "in use by one", inUse(1))
 	w.play(acme, control.ResultPass)
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonInProgress)
-	w.mandate("acme", "{decision: Complete}")
+	w.decide("acme", v1alpha1.DecisionComplete)
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 	w.untilService(s, "gone", absent)
-	w.condition("initech", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotFound)
+	w.condition("initech", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotFound)
 	w.emails(2)
 }
 

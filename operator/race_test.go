@@ -16,6 +16,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -277,7 +278,9 @@ func TestClocksDiffer(t *testing.T) {
 			attempt := ledger.NewAttempt("", time.Now())
 			attempt.StartedTime.Time = attempt.StartedTime.Add(offset)
 			attempt.FirstStartedTime.Time = attempt.FirstStartedTime.Add(offset)
+			salt := ledger.NewSalt()
 			_, err := r.Ledger.Claim(t.Context(), w.key("acme"), v1alpha1.ApplicationRecordSpec{
+				Salt: salt, Account: connection.NewAccount(sandbox.DefaultUsername, "").Digest(salt),
 				ServiceURL: idv.NormalBaseURL(w.url), Reference: w.namespace + ".acme", Attempt: &attempt,
 				MandateRef: v1alpha1.RecordedMandate{UID: w.get("acme").UID},
 			})

@@ -11,6 +11,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -69,7 +70,9 @@ func TestExpiredBeforeItWasKnown(t *testing.T) {
 	r := w.newManualReconciler()
 	attempt := ledger.NewAttempt("", time.Now())
 	attempt.FirstStartedTime.Time = attempt.FirstStartedTime.Add(-57 * 24 * time.Hour)
+	salt := ledger.NewSalt()
 	_, err := r.Ledger.Claim(t.Context(), w.key("acme"), v1alpha1.ApplicationRecordSpec{
+		Salt: salt, Account: connection.NewAccount(sandbox.DefaultUsername, "").Digest(salt),
 		ServiceURL: idv.NormalBaseURL(w.url), Reference: w.namespace + ".acme", Attempt: &attempt,
 		MandateRef: v1alpha1.RecordedMandate{UID: w.get("acme").UID},
 	})
@@ -105,7 +108,7 @@ func TestActionWithoutService(t *testing.T) {
 	w.ready("acme")
 	w.forceDeleteService()
 	w.action("resend", resend)
-	w.actionWaits("resend", v1alpha1.ReasonServiceNotFound)
+	w.actionWaits("resend", v1alpha1.ReasonIdentityServiceNotFound)
 	w.connect()
 	w.actionCompletes("resend")
 	w.checkEmailed(control.Resend, 1)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv"
 )
@@ -115,6 +116,6 @@ func (s *story) progress(mandate string, kind int) {
 	}
 	s.play(m, result)
 	if kind == 4 {
-		s.mandate(mandate, "{decision: Complete}")
+		s.decide(mandate, v1alpha1.DecisionComplete)
 	}
 }

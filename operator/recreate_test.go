@@ -29,11 +29,11 @@ func TestRecreatedWithAnEdit(t *testing.T) {
 		},
 		"serviceRef": {
 			before: "{}", after: "{serviceRef: {name: other}}", edit: (*world).anotherService,
-			reason: v1alpha1.ReasonServiceMismatch,
+			reason: v1alpha1.ReasonIdentityServiceMismatch,
 		},
 		"serviceRef and reference": {
 			before: "{}", after: "{serviceRef: {name: other}, reference: ACME-2}", edit: (*world).anotherService,
-			reason: v1alpha1.ReasonServiceMismatch,
+			reason: v1alpha1.ReasonIdentityServiceMismatch,
 		},
 	}
 	for name, c := range cases {

@@ -169,10 +169,10 @@ func TestReferencePolicyChanges(t *testing.T) {
 
 	w.mandate("waits", shared("reference: ACME-3, suspend: false"))
 	w.stalled("waits", v1alpha1.ReasonReferenceNotAllowed)
-	w.mandate("bound", shared("reference: ACME-1, decision: Complete"))
-	w.mandate("default", shared("decision: Complete"))
+	w.mandate("bound", shared("reference: ACME-1, "+byRule))
+	w.mandate("default", shared(byRule))
 	w.ready("default")
-	w.play(m, control.ResultPass)
+	w.complete(m)
 	w.condition("bound", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 	w.kubectl("delete", "mandate", "again")
 	w.mandate("again", shared("reference: ACME-2"))

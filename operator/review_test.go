@@ -1,9 +1,9 @@
 package operator_test
 
 import (
+	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -20,24 +20,31 @@ func checkState(m *v1alpha1.Mandate, check string) (state string, reviewed v1alp
 	return checkNamed(m, check).State.Name, reviewed
 }
 
-// The spec decides each check in review once.
+// reviews is a spec that decides checks as a status shows them.
+func reviews(m *v1alpha1.Mandate, decision v1alpha1.CheckDecision, checks ...string) string {
+	var all []string
+	for _, check := range checks {
+		all = append(all, review(m, check, decision))
+	}
+	return "checkReviews: [" + strings.Join(all, ", ") + "]"
+}
+
+// The spec decides each check in review once, and then the application: one commit asks for both.
 func TestCheckReviews(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.mandate("acme", "{decision: Complete}")
-	m := w.ready("acme")
-	w.play(m, control.ResultReview)
-	w.mandate("acme", `{decision: Complete, checkReviews: [
-		{individual: jane, check: document, decision: Accept, comment: canary of a comment, commentFor: IndividualCheck},
-		{individual: jane, check: liveness, decision: Accept},
-		{individual: jane, check: address, decision: Accept},
-		{individual: jane, check: nothing of the kind, decision: Reject}]}`)
+	w.mandate("acme", "{}")
+	w.play(w.ready("acme"), control.ResultReview)
+	m := w.inReview("acme")
+	w.mandate("acme", "{"+decision(m, v1alpha1.DecisionComplete)+", "+
+		reviews(m, v1alpha1.CheckDecisionAccept, "document", "liveness", "address")+"}")
 	m = w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 	for _, check := range []string{"document", "liveness", "address"} {
 		if state, reviewed := checkState(m, check); state != "manually_accepted" || reviewed != v1alpha1.CheckDecisionAccept {
 			t.Errorf("the check %s is %q, reviewed %q", check, state, reviewed)
 		}
 	}
+	w.condition("acme", v1alpha1.ConditionDecided, metav1.ConditionTrue, v1alpha1.ReasonDecided)
 	w.ready("acme")
 	if got := w.requests(control.AcceptCheck); got != 3 {
 		t.Errorf("%d checks were accepted, want 3", got)
@@ -47,14 +54,14 @@ func TestCheckReviews(t *testing.T) {
 	}
 }
 
-// A decision is not repeated after a reset of the check. Another decision on the same check is carried out.
+// A review is not repeated after a reset of the check. Another decision on the same check is carried out.
 func TestCheckReviewedOnce(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
 	m := w.ready("acme")
 	w.play(m, control.ResultReview)
-	w.mandate("acme", "{checkReviews: [{individual: jane, check: document, decision: Accept}]}")
+	w.mandate("acme", "{"+reviews(w.inReview("acme"), v1alpha1.CheckDecisionAccept, "document")+"}")
 	w.until("acme", "the check is accepted", func(m *v1alpha1.Mandate) bool {
 		state, reviewed := checkState(m, "document")
 		return state == "manually_accepted" && reviewed == v1alpha1.CheckDecisionAccept
@@ -63,7 +70,7 @@ func TestCheckReviewedOnce(t *testing.T) {
 	w.check(err)
 	w.kill()
 	w.start()
-	w.until("acme", "the check is pending again", func(m *v1alpha1.Mandate) bool {
+	m = w.until("acme", "the check is pending again", func(m *v1alpha1.Mandate) bool {
 		state, _ := checkState(m, "document")
 		return state == "pending"
 	})
@@ -71,37 +78,37 @@ func TestCheckReviewedOnce(t *testing.T) {
 	if got := w.requests(control.AcceptCheck); got != 1 {
 		t.Errorf("the check was accepted %d times, want once", got)
 	}
-	w.mandate("acme", "{checkReviews: [{individual: jane, check: document, decision: Reject}]}")
+	w.mandate("acme", "{"+reviews(m, v1alpha1.CheckDecisionReject, "document")+"}")
 	w.until("acme", "the check is rejected", func(m *v1alpha1.Mandate) bool {
 		state, reviewed := checkState(m, "document")
 		return state == "manually_rejected" && reviewed == v1alpha1.CheckDecisionReject
 	})
 }
 
-// A refused review is reported, does not stop polls, and is retried only when something changes.
+// A refused review needs a person, does not stop polls, and is sent again on request only.
 func TestReviewRefused(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.check(w.sandbox.SetDialect(t.Context(), "decidableChecks", "in_review"))
-	w.mandate("acme", "{checkReviews: [{individual: jane, check: document, decision: Reject}]}")
-	m := w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonReviewRefused)
-	if !meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionReady) {
-		t.Errorf("the Mandate is not Ready although the application is in progress: %+v", m.Status.Conditions)
-	}
+	w.mandate("acme", "{}")
+	m := w.ready("acme")
+	w.mandate("acme", "{"+reviews(m, v1alpha1.CheckDecisionReject, "document")+"}")
+	w.stalled("acme", v1alpha1.ReasonReviewRefused)
 	w.waitPolls(2)
 	if got := w.requests(control.RejectCheck); got != 1 {
 		t.Errorf("the refused review was sent %d times, want once", got)
 	}
 	w.play(m, control.ResultReview)
+	w.stalled("acme", v1alpha1.ReasonReviewOutdated)
+	w.mandate("acme", "{"+reviews(w.inReview("acme"), v1alpha1.CheckDecisionReject, "document")+"}")
 	w.until("acme", "the check is rejected", func(m *v1alpha1.Mandate) bool {
 		state, _ := checkState(m, "document")
 		return state == "manually_rejected"
 	})
-	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonInProgress)
+	w.ready("acme")
 }
 
-// A reset makes checks with new ids. A review that was carried out does not decide them, until it is
-// removed from the spec and added again.
+// A reset makes checks with new ids. A review that was carried out does not decide them; one with their evidence does.
 func TestReviewsDoNotOutliveReset(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -109,16 +116,16 @@ func TestReviewsDoNotOutliveReset(t *testing.T) {
 	w.mandate("acme", "{}")
 	m := w.ready("acme")
 	w.play(m, control.ResultReview)
-	const reviews = "{checkReviews: [{individual: jane, check: document, decision: Accept}]}"
-	w.mandate("acme", reviews)
+	w.mandate("acme", "{"+reviews(w.inReview("acme"), v1alpha1.CheckDecisionAccept, "document")+"}")
 	w.until("acme", "the check is accepted", func(m *v1alpha1.Mandate) bool {
 		return checkNamed(m, "document").State.Name == "manually_accepted"
 	})
-	before := checkNamed(m, "document").ID
+	before := checkNamed(w.get("acme"), "document")
 	w.apply("{kind: MandateAction, metadata: {name: reset}, " +
 		"spec: {mandateRef: {name: acme}, type: ResetIndividual, individual: jane}}")
 	reset := func(m *v1alpha1.Mandate) bool {
-		return checkNamed(m, "document").ID != before && checkNamed(m, "document").State.Name == "pending"
+		now := checkNamed(m, "document")
+		return now.ID != before.ID && now.State.Name == "pending" && now.Evidence != before.Evidence
 	}
 	w.until("acme", "reset", reset)
 	w.play(m, control.ResultReview)
@@ -128,9 +135,7 @@ func TestReviewsDoNotOutliveReset(t *testing.T) {
 	if got := w.requests(control.AcceptCheck); got != 1 {
 		t.Fatalf("the check was accepted %d times, want once", got)
 	}
-	w.mandate("acme", "{}")
-	w.until("acme", "without a review", func(m *v1alpha1.Mandate) bool { return len(m.Status.Reviews) == 0 })
-	w.mandate("acme", reviews)
+	w.mandate("acme", "{"+reviews(w.inReview("acme"), v1alpha1.CheckDecisionAccept, "document")+"}")
 	w.until("acme", "reviewed again", func(m *v1alpha1.Mandate) bool {
 		state, reviewed := checkState(m, "document")
 		return state == "manually_accepted" && reviewed == v1alpha1.CheckDecisionAccept
@@ -140,33 +145,28 @@ func TestReviewsDoNotOutliveReset(t *testing.T) {
 	}
 }
 
-// A Mandate that is applied again without its status may have had its checks reset meanwhile. Its reviews wait until
-// they are removed from the spec and added again.
-func TestReviewsOfARecreatedMandate(t *testing.T) {
+// A Mandate that is applied again finds its application, and nothing is decided that has changed since.
+func TestDecisionsOfARecreatedMandate(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
-	w.play(w.ready("acme"), control.ResultReview)
+	created := w.ready("acme")
+	manifest := "{" + decision(created, v1alpha1.DecisionReject) + ", " +
+		reviews(created, v1alpha1.CheckDecisionAccept, "document") + "}"
+	w.play(created, control.ResultReview)
+	w.inReview("acme")
 	w.kubectl("delete", "mandate", "acme")
-	const reviews = "{checkReviews: [{individual: jane, check: document, decision: Accept}]}"
-	w.mandate("acme", reviews)
-	m := w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonReviewOutdated)
-	if !meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionReady) || len(m.Status.PendingReviews) != 1 {
-		t.Errorf("want Ready, and the review pending: %+v", m.Status)
-	}
+	w.mandate("acme", manifest)
+	m := w.stalled("acme", v1alpha1.ReasonReviewOutdated)
 	w.waitPolls(2)
-	if got := w.requests(control.AcceptCheck); got != 0 {
-		t.Fatalf("the check was accepted %d times, want never", got)
+	if got := w.acts(); got != "[]" {
+		t.Fatalf("the operator sent %s", got)
 	}
-	w.mandate("acme", "{}")
-	w.until("acme", "without a review", func(m *v1alpha1.Mandate) bool { return len(m.Status.PendingReviews) == 0 })
-	w.mandate("acme", reviews)
-	w.until("acme", "the check is accepted", func(m *v1alpha1.Mandate) bool {
-		state, reviewed := checkState(m, "document")
-		return state == "manually_accepted" && reviewed == v1alpha1.CheckDecisionAccept
-	})
-	if got := w.requests(control.AcceptCheck); got != 1 {
-		t.Errorf("the new review was sent %d times, want once", got)
+	w.mandate("acme", "{"+decision(m, v1alpha1.DecisionReject)+", "+
+		reviews(m, v1alpha1.CheckDecisionAccept, "document")+"}")
+	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeRejected))
+	if got := w.acts(); got != "[reject_application: 1 accept_check: 1]" {
+		t.Errorf("the operator sent %s", got)
 	}
 	w.emails(1)
 }

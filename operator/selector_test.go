@@ -9,14 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 // kubectl can select Mandates and MandateActions by each selectable field.
 func TestFieldSelectors(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.mandate("acme", "{decision: Complete, reference: ACME-1}")
+	w.mandate("acme", "{reference: ACME-1}")
 	w.mandate("waits", "{}")
 	w.mandate("suspended", "{suspend: true}")
 	w.mandate("other-service", "{serviceRef: {name: another}}")
@@ -24,7 +23,7 @@ func TestFieldSelectors(t *testing.T) {
 	w.ready("waits")
 	w.condition("suspended", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended)
 	w.until("filed", "archived", func(m *v1alpha1.Mandate) bool { return m.Status.Archived })
-	w.play(w.ready("acme"), control.ResultPass)
+	w.complete(w.ready("acme"))
 	m := w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 	w.action("resend", resend)
 	w.action("report", report)

@@ -54,12 +54,13 @@ func TestSpecDiffers(t *testing.T) {
 			w.mandate("acme", sent)
 			before := w.ready("acme")
 			w.play(before, control.ResultReview)
+			before = w.inReview("acme")
 			effects := w.effects()
 			w.kubectl("delete", "mandate", "acme")
 			if c.details != nil {
 				w.secret("john", c.details)
 			}
-			w.mandate("acme", c.spec[:len(c.spec)-1]+", decision: Complete}")
+			w.mandate("acme", c.spec[:len(c.spec)-1]+", "+decision(before, v1alpha1.DecisionComplete)+"}")
 			m := w.stalled("acme", v1alpha1.ReasonSpecDiffers)
 			if m.Status.ApplicationID != nil || m.Status.State != "" {
 				t.Errorf("the application is shown: %+v", m.Status)

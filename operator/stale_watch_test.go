@@ -3,6 +3,7 @@ package operator_test
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,52 +71,38 @@ func (w *world) acts() string {
 // The operator does not act on the Mandate that its cache has.
 func TestStalledWatch(t *testing.T) {
 	t.Parallel()
-	refused := func(operation control.Operation) func(*world) {
-		return func(w *world) { w.fault(alwaysAnswers(operation, 409)) }
+	none := func(*v1alpha1.Mandate) string { return "{}" }
+	decided := func(outcome v1alpha1.DecisionOutcome) func(*v1alpha1.Mandate) string {
+		return func(m *v1alpha1.Mandate) string { return "{" + decision(m, outcome) + "}" }
 	}
-	review := "{checkReviews: [{individual: jane, check: document, decision: Accept}]}"
+	suspended := func(spec func(*v1alpha1.Mandate) string) func(*v1alpha1.Mandate) string {
+		return func(m *v1alpha1.Mandate) string { return strings.TrimSuffix(spec(m), "}") + ", suspend: true}" }
+	}
+	complete, reject := decided(v1alpha1.DecisionComplete), decided(v1alpha1.DecisionReject)
+	archived := func(*v1alpha1.Mandate) string { return "{archived: true}" }
+	reviewed := func(m *v1alpha1.Mandate) string {
+		return "{checkReviews: [" + review(m, "document", v1alpha1.CheckDecisionAccept) + "]}"
+	}
 	cases := map[string]struct {
-		before  string       // the spec that the cache has
-		prepare func(*world) // what keeps the operator from acting on it yet
-		edit    func(*world)
-		acts    string // what the operator sends once the watch goes on
+		before func(*v1alpha1.Mandate) string // the spec that the cache has
+		after  func(*v1alpha1.Mandate) string // what it is edited to; nil: edit does more
+		edit   func(*world)
+		acts   string // what the operator sends once the watch goes on
 	}{
-		"the decision is removed": {
-			before: "{decision: Complete}",
-			edit:   func(w *world) { w.mandate("acme", "{}") },
-		},
-		"the decision is another one": {
-			before: "{decision: Complete}",
-			edit:   func(w *world) { w.mandate("acme", "{decision: Reject}") },
-			acts:   "[reject_application: 1]",
-		},
-		"the Mandate is suspended": {
-			before: "{decision: Reject}",
-			edit:   func(w *world) { w.mandate("acme", "{decision: Reject, suspend: true}") },
-		},
-		"the Mandate is deleted": {
-			before: "{decision: Complete}",
-			edit:   func(w *world) { w.deleteMandate("acme") },
-		},
+		"the decision is removed":     {before: complete, after: none},
+		"the decision is another one": {before: complete, after: reject, acts: "[reject_application: 1]"},
+		"the Mandate is suspended":    {before: reject, after: suspended(reject)},
 		"the Mandate is another one": {
-			before: "{decision: Complete}",
+			before: complete,
 			edit: func(w *world) {
 				w.kubectl("delete", "mandate", "acme")
 				w.mandate("acme", "{}")
 			},
 		},
-		"the archiving is suspended": {
-			before:  "{archived: true}",
-			prepare: refused(control.ArchiveApplication),
-			edit:    func(w *world) { w.mandate("acme", "{archived: true, suspend: true}") },
-		},
-		"the review is removed": {
-			before:  review,
-			prepare: func(w *world) { w.check(w.sandbox.SetDialect(w.Context(), "decidableChecks", "in_review")) },
-			edit:    func(w *world) { w.mandate("acme", "{}") },
-		},
+		"the archiving is suspended": {before: archived, after: suspended(archived)},
+		"the review is removed":      {before: reviewed, after: none},
 		"the IdentityService leads to another service": {
-			before: "{decision: Complete}",
+			before: complete,
 			edit: func(w *world) {
 				other := newWorld(w.T, sandbox.Options{})
 				w.newService("default", fmt.Sprintf("baseURL: %q", other.url))
@@ -126,26 +113,47 @@ func TestStalledWatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, proxy := runningBehind(t)
-			if c.prepare != nil {
-				c.prepare(w)
-			}
-			w.mandate("acme", c.before)
-			m := w.until("acme", "reconciled", func(m *v1alpha1.Mandate) bool {
-				return m.Status.ApplicationID != nil && m.Status.ObservedGeneration == m.Generation
-			})
+			w.mandate("acme", "{}")
+			w.play(w.ready("acme"), control.ResultReview)
+			m := w.inReview("acme")
+			w.fault(alwaysAnswers(control.RetrieveApplication, 403)) // keeps the operator from acting yet
+			w.mandate("acme", c.before(m))
+			w.condition("acme", v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonReadForbidden)
 			proxy.Watches.Pause()
-			c.edit(w)
+			if c.after != nil {
+				w.mandate("acme", c.after(m))
+			} else {
+				c.edit(w)
+			}
 			w.waitPolls(1) // a reconciliation that began before is over
-			w.play(m, control.ResultReview)
 			w.check(w.sandbox.ClearFaults(t.Context()))
-			sent := w.acts()
 			w.waitPolls(3)
-			if got := w.acts(); got != sent {
-				t.Errorf("the operator acted on a stale Mandate: it sent %s, and %s before", got, sent)
+			if got := w.acts(); got != "[]" {
+				t.Errorf("the operator acted on a stale Mandate: it sent %s", got)
 			}
 			proxy.Watches.Resume()
-			w.eventually(func() (bool, string) { return w.acts() == cmp.Or(c.acts, sent), "the operator sent " + w.acts() })
+			w.eventually(func() (bool, string) {
+				return w.acts() == cmp.Or(c.acts, "[]"), "the operator sent " + w.acts()
+			})
 		})
+	}
+}
+
+// A user deletes a Mandate whose rule is about to hold, and the watch of the operator has stalled.
+func TestStalledWatchOfADeletedMandate(t *testing.T) {
+	t.Parallel()
+	w, proxy := runningBehind(t)
+	w.mandate("acme", "{"+byRule+"}")
+	w.play(w.ready("acme"), control.ResultPass)
+	w.inReview("acme")
+	passed := time.Now()
+	proxy.Watches.Pause()
+	w.deleteMandate("acme")
+	for time.Since(passed) < 25*time.Second { // the rule has to hold for twenty
+		w.waitPolls(1)
+	}
+	if got := w.acts(); got != "[]" {
+		t.Errorf("the operator acted on a stale Mandate: it sent %s", got)
 	}
 }
 

@@ -180,6 +180,35 @@ func TestSubscriptionAnswerLost(t *testing.T) {
 	}
 }
 
+// The service accepts a subscription, to make it later. The status does not say that it is made before the service
+// shows it, and it is not sent again.
+func TestSubscriptionAccepted(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		dialect       map[string]string
+		want          v1alpha1.SubscriptionState
+		subscriptions int
+	}{
+		"it is made": {map[string]string{"subscribeAnswer": "202"}, v1alpha1.SubscriptionSubscribed, 1},
+		"it is never made": {
+			map[string]string{"asyncWork": "never", "asyncOperations": "other_changes"},
+			v1alpha1.SubscriptionOutcomeUnknown, 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSubscribing(t, "")
+			s.check(s.sandbox.SetDialect(t.Context(), "retrieveWebhook", "list"))
+			s.check(s.sandbox.SetDialects(t.Context(), test.dialect))
+			s.mandate("acme", "{}")
+			s.subscription("acme", test.want, test.subscriptions)
+			if sent := s.requests(control.SubscribeWebhook); sent != 1 {
+				t.Errorf("%d subscriptions were sent", sent)
+			}
+		})
+	}
+}
+
 // What a service without subscriptions answers says nothing of one that may exist, until it shows another one.
 func TestSubscriptionWithAWitness(t *testing.T) {
 	t.Parallel()

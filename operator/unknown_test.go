@@ -60,13 +60,13 @@ func TestLostCreateIsNotSentToAnotherService(t *testing.T) {
 		}},
 		"another service": {
 			edit:   func(w, other *world) { w.patchService(fmt.Sprintf("{baseURL: %q}", other.url)) },
-			reason: v1alpha1.ReasonServiceMismatch,
+			reason: v1alpha1.ReasonIdentityServiceMismatch,
 		},
 		"another name for the URL": {
 			edit: func(w, _ *world) {
 				w.patchService(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
 			},
-			reason: v1alpha1.ReasonServiceMismatch,
+			reason: v1alpha1.ReasonIdentityServiceMismatch,
 		},
 	}
 	for name, c := range cases {
@@ -142,8 +142,8 @@ func TestUnknownStaysUnknown(t *testing.T) {
 		v1alpha1.ReasonSecretNotFound: func(w *world) {
 			w.mandate("acme", "{individuals: [{name: jane, detailsSecretRef: {name: none}}]}")
 		},
-		v1alpha1.ReasonServiceNotFound: func(w *world) { w.mandate("acme", "{serviceRef: {name: none}}") },
-		v1alpha1.ReasonRetrying:        func(w *world) { w.fault(alwaysAnswers(control.CreateApplication, 429)) },
+		v1alpha1.ReasonIdentityServiceNotFound: func(w *world) { w.mandate("acme", "{serviceRef: {name: none}}") },
+		v1alpha1.ReasonRetrying:                func(w *world) { w.fault(alwaysAnswers(control.CreateApplication, 429)) },
 	}
 	for reason, disrupt := range cases {
 		t.Run(reason, func(t *testing.T) {

@@ -27,6 +27,32 @@ func TestCreateAccepted(t *testing.T) {
 	w.emails(0)
 }
 
+// The id of an application is too large for a Kubernetes object. The Mandate says so, and nothing is sent again: not
+// after a restart, and not for the Mandate applied again.
+func TestApplicationIDTooLarge(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"", dialect.CreateBodyLocation} { // what shows the id
+		w := runningAs(t, dialect.Dialect{IDSize: dialect.IDsAbove53Bits, CreateBody: body})
+		w.mandate("acme", "{}")
+		m := w.stalled("acme", v1alpha1.ReasonApplicationIDTooLarge)
+		w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
+		if attempt := w.onlyRecord().Spec.Attempt; !attempt.Sent || attempt.Verdict != v1alpha1.VerdictIDTooLarge {
+			t.Errorf("the record has %+v", attempt)
+		}
+		w.kill()
+		w.check(w.Delete(t.Context(), m))
+		w.start()
+		w.mandate("acme", "{}")
+		w.stalled("acme", v1alpha1.ReasonApplicationIDTooLarge)
+		w.request("mandate/acme", "now")
+		w.stalled("acme", v1alpha1.ReasonApplicationIDTooLarge)
+		if n := w.requests(control.CreateApplication); n != 1 {
+			t.Errorf("%d creates were sent", n)
+		}
+		w.emails(1)
+	}
+}
+
 // For a day, an ingress does not know the paths of applications. Nothing is taken for deleted, and the status says so.
 func TestIngressAnswers404(t *testing.T) {
 	t.Parallel()

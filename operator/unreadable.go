@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 
-	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/internal/tolerant"
 )
 
 // kindRecord is not watched: the sweep of the ledger finds its unreadable objects.
@@ -43,7 +43,7 @@ func (u *unreadableObjects) observe(kind string, informer toolscache.SharedIndex
 }
 
 func (u *unreadableObjects) record(kind string, object any) {
-	fields := apierror.UnreadableFields(object)
+	fields := tolerant.UnreadableFields(object)
 	if len(fields) == 0 {
 		u.forget(kind, object)
 		return

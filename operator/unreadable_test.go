@@ -72,7 +72,7 @@ func TestUnreadableObjects(t *testing.T) {
 	w.mandate("later", "{}")
 	w.ready("later")
 	w.mandate("waits", "{serviceRef: {name: odd}}")
-	w.condition("waits", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
+	w.condition("waits", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotReady)
 
 	check := func(name string) {
 		t.Helper()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -351,9 +352,19 @@ func slowed(operation control.Operation, delay time.Duration) control.Fault {
 	return control.Fault{Operation: operation, Kind: control.Slow, DelayMillis: delay.Milliseconds()}
 }
 
+// fault injects a fault, which has to occur: a test whose fault does not occur shows nothing.
 func (w *world) fault(f control.Fault) {
 	w.Helper()
 	w.check(w.sandbox.Fault(w.Context(), f))
+	if f.Times == control.Always {
+		return
+	}
+	w.Cleanup(func() {
+		left, err := w.sandbox.Faults(context.Background())
+		if err == nil && !w.Failed() && slices.Contains(left, f) {
+			w.Errorf("the fault never occurred: %+v", f)
+		}
+	})
 }
 
 // play finishes the checks of all individuals of an application with a result.

@@ -22,16 +22,18 @@ func TestNobodyDecidesOnAnOldState(t *testing.T) {
 		t.Fatal(err)
 	}
 	reset := seen.DeepCopy()
-	reset.Status.Progress = "0/2"
+	reset.Status.Progress, reset.Status.Evidence = "0/2", "0c35d5ae-4"
 	if err := c.Status().Update(t.Context(), reset); err != nil {
 		t.Fatal(err)
 	}
-	decide := func(m *v1alpha1.Mandate) { m.Spec.Decision = v1alpha1.DecisionComplete }
+	decide := func(m *v1alpha1.Mandate) {
+		m.Spec.Decision = &v1alpha1.Decision{Outcome: v1alpha1.DecisionComplete, Evidence: m.Status.Evidence}
+	}
 	if err := c.changeMandate(t.Context(), seen, decide); !apierrors.IsConflict(err) {
 		t.Errorf("error %v, want a conflict", err)
 	}
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(m), seen); err != nil || seen.Spec.Decision != "" {
-		t.Errorf("decision %q, %v", seen.Spec.Decision, err)
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(m), seen); err != nil || seen.Spec.Decision != nil {
+		t.Errorf("decision %+v, %v", seen.Spec.Decision, err)
 	}
 	if err := c.changeMandate(t.Context(), seen, decide); err != nil {
 		t.Error(err)

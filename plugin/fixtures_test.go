@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -37,14 +38,14 @@ func factsFor(t *testing.T, e *explanation) facts {
 
 // mandateOfAction has the reason of the Mandate that an action waits for, or fails because of. Others are Accepted.
 var mandateOfAction = map[string]string{
-	v1alpha1.ReasonMandateNotReady:      v1alpha1.ReasonRetrying,
-	v1alpha1.ReasonMandateStalled:       v1alpha1.ReasonRefused,
-	v1alpha1.ReasonIndividualsUnmatched: v1alpha1.ReasonIndividualsUnmatched,
-	v1alpha1.ReasonSuspended:            v1alpha1.ReasonSuspended,
-	v1alpha1.ReasonServiceNotFound:      v1alpha1.ReasonServiceNotFound,
-	v1alpha1.ReasonServiceNotReady:      v1alpha1.ReasonServiceNotReady,
-	v1alpha1.ReasonServiceNotAllowed:    v1alpha1.ReasonServiceNotAllowed,
-	v1alpha1.ReasonApplicationGone:      string(v1alpha1.OutcomeDeleted),
+	v1alpha1.ReasonMandateNotReady:           v1alpha1.ReasonRetrying,
+	v1alpha1.ReasonMandateStalled:            v1alpha1.ReasonRefused,
+	v1alpha1.ReasonIndividualsUnmatched:      v1alpha1.ReasonIndividualsUnmatched,
+	v1alpha1.ReasonSuspended:                 v1alpha1.ReasonSuspended,
+	v1alpha1.ReasonIdentityServiceNotFound:   v1alpha1.ReasonIdentityServiceNotFound,
+	v1alpha1.ReasonIdentityServiceNotReady:   v1alpha1.ReasonIdentityServiceNotReady,
+	v1alpha1.ReasonIdentityServiceNotAllowed: v1alpha1.ReasonIdentityServiceNotAllowed,
+	v1alpha1.ReasonApplicationGone:           string(v1alpha1.OutcomeDeleted),
 }
 
 // actionWith is an action with a reason: the download of a report if only that can have it, else a resend.
@@ -71,7 +72,7 @@ func firstSentence(e *explanation) string {
 func mandateFacts(t *testing.T, reason string) facts {
 	t.Helper()
 	page := readStatusPage(t)
-	line := page.line(reason)
+	line := page.line(cmp.Or(situations[reason], reason))
 	m := newMandate()
 	f := facts{mandate: m, service: &v1alpha1.IdentityService{}, operator: "mandate-operator-system"}
 	f.service.ServiceStatus().Conditions = with(nil, v1alpha1.ReasonConnected, "The connection works.", "Ready=True")
@@ -98,11 +99,28 @@ func mandateFacts(t *testing.T, reason string) facts {
 	if meta.IsStatusConditionTrue(m.Status.Conditions, "Created") {
 		addApplication(m)
 	}
+	setDecided(m, reason, page)
 	if change := changes[reason]; change != nil {
 		change(&f)
 	}
 	return f
 }
+
+// setDecided adds the condition Decided, with a reason if it is one of that condition.
+func setDecided(m *v1alpha1.Mandate, reason string, page *statusPage) {
+	e, _ := explanationOf(kindMandate, reason)
+	i := slices.IndexFunc(e.Conditions, func(c string) bool { return strings.HasPrefix(c, "Decided=") })
+	shown := "Decided=False"
+	if i < 0 {
+		reason = v1alpha1.ReasonNoDecision
+	} else {
+		shown = e.Conditions[i]
+	}
+	m.Status.Conditions = with(m.Status.Conditions, reason, page.message[reason], shown)
+}
+
+// situations of docs/status.md in which reasons of the condition Decided occur. Others occur while it waits for people.
+var situations = map[string]string{v1alpha1.ReasonDecided: "completed", v1alpha1.ReasonDecidedOtherwise: "rejected"}
 
 // changes are what a Mandate with a reason has besides its conditions.
 var changes = map[string]func(*facts){
@@ -112,22 +130,36 @@ var changes = map[string]func(*facts){
 	string(v1alpha1.OutcomeExpired): func(f *facts) {
 		m, age := f.mandate, 57*24*time.Hour
 		m.CreationTimestamp = metav1.NewTime(fixedNow().Add(-age))
-		f.record.Spec.Attempt.StartedTime = v1alpha1.NewMicroTime(fixedNow().Add(-age))
+		f.record.Spec.Attempt.StartedTime = metav1.NewMicroTime(fixedNow().Add(-age))
 		m.Status.ExpiryTime = new(metav1.NewTime(fixedNow().Add(-24 * time.Hour)))
 		m.Status.Outcome = v1alpha1.OutcomeExpired
 	},
-	v1alpha1.ReasonDecisionRefused: func(f *facts) {
-		inReview(f.mandate)
-		f.mandate.Spec.Decision = v1alpha1.DecisionComplete
+	v1alpha1.ReasonNoDecision:        func(f *facts) { inReview(f.mandate) },
+	v1alpha1.ReasonDecisionWaiting:   func(f *facts) { f.mandate.Spec.Decision = byRule() },
+	v1alpha1.ReasonDecisionForbidden: func(f *facts) { decidedInReview(f, seen) },
+	v1alpha1.ReasonDecisionOutdated:  func(f *facts) { decidedInReview(f, "0c35d5ae-2") },
+	v1alpha1.ReasonDecisionRefused:   func(f *facts) { decidedInReview(f, seen) },
+	v1alpha1.ReasonStateUnknown: func(f *facts) {
+		decided(f.mandate, "awaiting decision", "2/2", "passed")
+		f.mandate.Status.Outcome, f.mandate.Spec.Decision = "", byRule()
 	},
-	v1alpha1.ReasonReviewRefused: func(f *facts) { inReview(f.mandate) },
-	v1alpha1.ReasonSuspended:     func(f *facts) { f.mandate.Spec.Suspend = true },
+	v1alpha1.ReasonReviewOutdated: func(f *facts) { inReview(f.mandate) },
+	v1alpha1.ReasonReviewRefused:  func(f *facts) { inReview(f.mandate) },
+	v1alpha1.ReasonDecided: func(f *facts) {
+		decided(f.mandate, "completed", "2/2", "passed")
+		f.mandate.Spec.Decision = byRule()
+	},
+	v1alpha1.ReasonDecidedOtherwise: func(f *facts) {
+		decided(f.mandate, "rejected", "1/2", "failed")
+		f.mandate.Spec.Decision = byRule()
+	},
+	v1alpha1.ReasonSuspended: func(f *facts) { f.mandate.Spec.Suspend = true },
 	v1alpha1.ReasonReadFailed: func(f *facts) {
 		f.mandate.Status.LastReadTime = new(metav1.NewTime(fixedNow().Add(-20 * time.Minute)))
 	},
-	v1alpha1.ReasonServiceNotFound: func(f *facts) { f.service = nil },
-	v1alpha1.ReasonServiceNotReady: unreachable,
-	v1alpha1.ReasonServiceNotAllowed: func(f *facts) {
+	v1alpha1.ReasonIdentityServiceNotFound: func(f *facts) { f.service = nil },
+	v1alpha1.ReasonIdentityServiceNotReady: unreachable,
+	v1alpha1.ReasonIdentityServiceNotAllowed: func(f *facts) {
 		f.mandate.Spec.ServiceRef.Kind = v1alpha1.ServiceKindClusterIdentityService
 	},
 	v1alpha1.ReasonAdopted:           func(f *facts) { f.record.Spec.Attempt = nil },
@@ -153,7 +185,9 @@ func newMandate() *v1alpha1.Mandate {
 	m.Spec.Individuals = []v1alpha1.Individual{{
 		Name: "director", Email: secret, FirstName: secret, LastName: secret, Reference: secret, DateOfBirth: secret,
 	}}
-	m.Spec.CheckReviews = []v1alpha1.CheckReview{{Individual: "director", Check: "liveness", Comment: secret}}
+	m.Spec.CheckReviews = []v1alpha1.CheckReview{{
+		Individual: "director", Check: "liveness", Evidence: "41aa90c2", Comment: secret,
+	}}
 	m.Status.ObservedGeneration, m.Status.Reference = 1, "onboarding.acme"
 	return m
 }
@@ -163,13 +197,14 @@ func addApplication(m *v1alpha1.Mandate) {
 	s := &m.Status
 	s.ApplicationID = new(int64(4711))
 	s.State, s.Progress = "created", "1/2"
+	s.Evidence = seen
 	s.ExpiryTime = new(metav1.NewTime(fixedNow().Add(54 * 24 * time.Hour)))
 	s.Individuals = []v1alpha1.IndividualStatus{{
 		Name: "director", ID: 91, State: &v1alpha1.ServiceState{Name: "in progress"}, TermsAccepted: new(true),
 		ChecksPending: new(int64(1)), ChecksPassed: new(int64(1)),
 		Checks: []v1alpha1.CheckStatus{
-			{ID: 1, Name: "identity_document", State: &v1alpha1.ServiceState{Name: "passed"}},
-			{ID: 2, Name: "liveness", State: &v1alpha1.ServiceState{Name: "pending"}},
+			{ID: 1, Name: "identity_document", State: &v1alpha1.ServiceState{Name: "passed"}, Evidence: "5bd0f6e1"},
+			{ID: 2, Name: "liveness", State: &v1alpha1.ServiceState{Name: "pending"}, Evidence: "41aa90c2"},
 		},
 	}}
 }
@@ -182,7 +217,21 @@ func decided(m *v1alpha1.Mandate, state, progress, check string) {
 	director.ChecksPending = nil
 	if check == "passed" {
 		director.ChecksPassed = new(int64(2))
+	} else {
+		director.Checks[1].FailedFields = []string{"face", "movement"}
 	}
+}
+
+// seen is the evidence that the status of a Mandate shows.
+const seen = "7d9f2c41-3"
+
+func byRule() *v1alpha1.Decision {
+	return &v1alpha1.Decision{Outcome: v1alpha1.DecisionComplete, When: v1alpha1.DecisionRuleAllChecksPassed}
+}
+
+func decidedInReview(f *facts, evidence string) {
+	inReview(f.mandate)
+	f.mandate.Spec.Decision = &v1alpha1.Decision{Outcome: v1alpha1.DecisionComplete, Evidence: evidence}
 }
 
 func inReview(m *v1alpha1.Mandate) {
@@ -226,7 +275,7 @@ func newRecord() *v1alpha1.ApplicationRecord {
 	record := &v1alpha1.ApplicationRecord{}
 	record.Spec.Reference = "onboarding.acme"
 	record.Spec.Attempt = &v1alpha1.Attempt{
-		Ordinal: 1, Sent: true, StartedTime: v1alpha1.NewMicroTime(fixedNow().Add(-49 * time.Hour)),
+		Ordinal: 1, Sent: true, StartedTime: metav1.NewMicroTime(fixedNow().Add(-49 * time.Hour)),
 	}
 	return record
 }

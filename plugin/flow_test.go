@@ -220,6 +220,7 @@ func TestFlow(t *testing.T) {
 	}
 	w.contains(w.run("", 2, "report", "acme", "jane", "--output", file), "the file exists")
 
+	w.run("", 0, "refresh", "acme") // to decide on the evidence of now
 	w.contains(w.run("", 0, "decide", "acme", "complete", "--yes"), "wait -n "+w.namespace+" acme --for=outcome")
 	w.contains(w.run("", 0, "wait", "acme", "--for=outcome=Completed"), "outcome Completed")
 	w.contains(w.run("", 3, "wait", "acme", "--for=outcome=Rejected"), "its outcome is Completed")
@@ -272,6 +273,7 @@ func TestCompletion(t *testing.T) {
 	w.contains(w.complete("resend", "acme", ""), "jane\n")
 	w.contains(w.complete("explain", "Outc"), "OutcomeUnknown\n")
 	w.contains(w.complete("decide", "acme", ""), "Complete\nReject\n")
+	w.contains(w.complete("decide", "acme", "Complete", "--when", ""), "AllChecksPassed\n")
 	w.contains(w.complete("wait", "acme", "--for", ""), "outcome=Completed\n")
 	w.contains(w.run("", 0, "__complete", "status", "--namespace", ""), w.namespace)
 }

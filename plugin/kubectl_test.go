@@ -68,6 +68,7 @@ func TestDecisionOfAGitOpsTool(t *testing.T) {
 	w.mandate("acme")
 	m := &v1alpha1.Mandate{}
 	key := client.ObjectKey{Namespace: w.namespace, Name: "acme"}
+	w.shows("acme", "7d9f2c41-3")
 	w.check(w.Get(t.Context(), key, m))
 	w.contains(w.run("", 5, "decide", "acme", "Reject"), "no checks are known")
 	m.Labels = map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}
@@ -75,8 +76,8 @@ func TestDecisionOfAGitOpsTool(t *testing.T) {
 	w.contains(w.run("", 0, "decide", "acme", "Reject", "--yes"),
 		"warning: Flux applies this object (Kustomization apps) and reverts spec.decision", "Set spec.decision")
 	w.check(w.Get(t.Context(), key, m))
-	if m.Spec.Decision != v1alpha1.DecisionReject {
-		t.Errorf("decision %q", m.Spec.Decision)
+	if m.Spec.Decision == nil || m.Spec.Decision.Outcome != v1alpha1.DecisionReject {
+		t.Errorf("decision %+v", m.Spec.Decision)
 	}
 	w.contains(w.run("", 0, "decide", "acme", "Reject", "--yes"), "has this decision already")
 }

@@ -178,6 +178,7 @@ func TestInterruption(t *testing.T) {
 func TestLostAnswerOfAChange(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	w.mandate("acme")
+	w.shows("acme", "7d9f2c41-3")
 	w.through(func(method, _ string, before int32) faultproxy.Fault {
 		if method == http.MethodPatch && before == 0 {
 			return faultproxy.Fault{Drop: faultproxy.DropResponse}

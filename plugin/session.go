@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/tolerant"
 )
 
 // fieldManager of everything that the plugin writes.
@@ -35,7 +36,7 @@ func newSession(streams Streams) *session {
 	config.WrapConfigFn = func(c *rest.Config) *rest.Config {
 		c.UserAgent = fieldManager
 		c.QPS, c.Burst = 50, 100 // as kubectl
-		return c
+		return tolerant.Config(c)
 	}
 	return &session{Streams: streams, config: config, now: systemClock}
 }

@@ -137,8 +137,8 @@ func TestSuggestionsWork(t *testing.T) {
 	w.run("", 0, "wait", "acme")
 	_, err := w.sandbox.Play(t.Context(), control.Play{Reference: w.namespace + ".acme", Result: control.ResultPass})
 	w.check(err)
-	w.run("", 0, "decide", "acme", "Complete", "--yes")
 	w.run("", 0, "refresh", "acme")
+	w.run("", 0, "decide", "acme", "Complete", "--yes")
 	w.run("", 0, "wait", "acme", "--for=outcome=Completed")
 	block, names, found := strings.Cut(suggested.Provider, "# In each idv_webhook_subscription:\n")
 	if !found {

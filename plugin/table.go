@@ -42,12 +42,9 @@ func (p *printer) table(views []view, namespaces, wide bool, now clock) {
 var attentionMarks = map[attention]string{needsPerson: "!", operatorWorks: "~", waitsForPeople: " ", isDone: " "}
 
 func columns(v *view, namespaces, wide bool, now clock) []string {
-	reason := v.Ready.Reason
-	if v.decisionBlocked() {
-		reason = v.Completed.Reason
-	}
 	cells := []string{
-		attentionMarks[v.Attention], v.Name, v.Ready.Status, reason, v.State, v.Progress, v.Outcome, now.age(v.CreationTime),
+		attentionMarks[v.Attention], v.Name, v.Ready.Status, v.Ready.Reason, v.State, v.Progress, v.Outcome,
+		now.age(v.CreationTime),
 	}
 	if namespaces {
 		cells = slices.Insert(cells, 1, v.Namespace)

@@ -27,7 +27,8 @@ func several(t *testing.T, reasons ...string) []view {
 }
 
 func TestTablePutsThoseThatNeedAPersonFirst(t *testing.T) {
-	views := several(t, "Accepted", "Completed", "Retrying", "DecisionRefused", "OutcomeUnknown", "ServiceNotReady")
+	views := several(t, "Accepted", "Completed", "Retrying", "DecisionRefused", "OutcomeUnknown",
+		"IdentityServiceNotReady")
 	for _, c := range []struct {
 		name   string
 		output outputFlag

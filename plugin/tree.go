@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,9 @@ func (p *printer) tree(v *view, now clock) {
 	if v.Completed != nil && v.Completed.Reason != v.Ready.Reason && v.Completed.Reason != v1alpha1.ReasonInProgress {
 		p.wrap("  ", "  ", v.Completed.Message)
 	}
+	if v.Decided != nil && slices.Contains(saidOfDecisions, v.Decided.Reason) {
+		p.wrap("  ", "  ", v.Decided.Message)
+	}
 	p.wrap("  ", "  ", strings.Join(v.Conditions, "  "))
 	below := []node{applicationNode(v, now), serviceNode(v), recordNode(v, now)}
 	for i := range v.Individuals {
@@ -36,6 +40,9 @@ func (p *printer) tree(v *view, now clock) {
 	p.line()
 	p.next(v)
 }
+
+// saidOfDecisions are reasons of the condition Decided that no other condition says.
+var saidOfDecisions = []string{v1alpha1.ReasonDecisionWaiting, v1alpha1.ReasonDecidedOtherwise}
 
 // summary is the state of a Mandate in a few words.
 func summary(v *view, now clock) string {
@@ -90,8 +97,8 @@ func applicationNode(v *view, now clock) node {
 		archived = "yes"
 	}
 	return node{text: "Application " + id + "  " + fields(
-		"reference ", v.Reference, "state ", v.State, "checks passed ", v.Progress, "decision asked for: ", v.Decision,
-		"archived: ", archived, "expires in ", expires, "last read ", lastRead,
+		"reference ", v.Reference, "state ", v.State, "checks passed ", v.Progress, "evidence ", v.Evidence,
+		"decision asked for: ", v.Decision, "archived: ", archived, "expires in ", expires, "last read ", lastRead,
 	)}
 }
 
@@ -167,7 +174,9 @@ func individualNode(p *printer, i *v1alpha1.IndividualStatus) node {
 		if name == "" {
 			name = strconv.FormatInt(check.ID, 10)
 		}
-		n.children = append(n.children, node{text: name + "  " + state})
+		n.children = append(n.children, node{text: name + "  " + fields(
+			"", state, "failed fields ", strings.Join(check.FailedFields, " "), "evidence ", check.Evidence,
+		)})
 	}
 	return n
 }

@@ -32,6 +32,7 @@ type view struct {
 
 	Ready     conditionView  `json:"ready"`
 	Completed *conditionView `json:"completed,omitempty"`
+	Decided   *conditionView `json:"decided,omitempty"`
 	// Conditions are all of them in short, such as Ready=False/Retrying.
 	Conditions []string `json:"conditions,omitempty"`
 
@@ -48,6 +49,8 @@ type view struct {
 
 	// What the spec asks for.
 	Decision string `json:"decision,omitempty"`
+	// Evidence is what a decision has to name.
+	Evidence string `json:"evidence,omitempty"`
 	Suspend  bool   `json:"suspend,omitempty"`
 	Deletion string `json:"deletion,omitempty"`
 
@@ -113,7 +116,7 @@ func newView(f facts) view {
 		ApplicationID: m.Status.ApplicationID, Reference: m.Status.Reference, State: m.Status.State,
 		Outcome: string(m.Status.Outcome), Progress: m.Status.Progress, Archived: m.Status.Archived,
 		CreationTime: m.CreationTimestamp.Time, ExpiryTime: m.Status.ExpiryTime, LastReadTime: m.Status.LastReadTime,
-		Decision: string(m.Spec.Decision), Suspend: m.Spec.Suspend,
+		Decision: decisionText(m.Spec.Decision), Evidence: m.Status.Evidence, Suspend: m.Spec.Suspend,
 		Individuals: m.Status.Individuals, Service: newServiceView(m, f.service),
 		operator: cmp.Or(f.operator, defaultOperatorNamespace),
 	}
@@ -122,6 +125,9 @@ func newView(f facts) view {
 	}
 	if completed := viewOf(m.Status.Conditions, v1alpha1.ConditionCompleted); completed.Status != "" {
 		v.Completed = &completed
+	}
+	if decided := viewOf(m.Status.Conditions, v1alpha1.ConditionDecided); decided.Status != "" {
+		v.Decided = &decided
 	}
 	for _, c := range m.Status.Conditions {
 		v.Conditions = append(v.Conditions, c.Type+"="+string(c.Status)+"/"+c.Reason)
@@ -161,7 +167,8 @@ func newServiceView(m *v1alpha1.Mandate, s service) serviceView {
 		shown.Problems = append(shown.Problems, shown.Ready)
 	}
 	for _, kind := range []string{
-		v1alpha1.ConditionApplicationsMissing, v1alpha1.ConditionInUse, v1alpha1.ConditionNotificationsUnavailable,
+		v1alpha1.ConditionAccountChanged, v1alpha1.ConditionApplicationsMissing, v1alpha1.ConditionInUse,
+		v1alpha1.ConditionNotificationsUnavailable,
 	} {
 		if meta.IsStatusConditionTrue(conditions, kind) {
 			shown.Problems = append(shown.Problems, viewOf(conditions, kind))
@@ -198,15 +205,10 @@ func newActionView(a *v1alpha1.MandateAction) actionView {
 	return shown
 }
 
-// decisionBlocked reports whether a person must act, although the Mandate is Ready.
-func (v *view) decisionBlocked() bool {
-	return v.Completed != nil && slices.Contains(v1alpha1.DecisionBlockedReasons(), v.Completed.Reason)
-}
-
 func attentionOf(m *v1alpha1.Mandate, v *view) attention {
 	conditions := m.Status.Conditions
 	switch {
-	case meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionStalled), v.decisionBlocked(), v.Suspend:
+	case meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionStalled), v.Suspend:
 		return needsPerson
 	case v.Service.Stalled && v.Outcome == "":
 		return needsPerson

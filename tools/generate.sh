@@ -19,17 +19,6 @@ mkdir -p "$out"
 owned='config/crd/bases config/rbac/role.yaml docs/index.md docs/actions docs/data-sources
 docs/ephemeral-resources docs/functions docs/guides docs/list-resources docs/resources docs/state-stores'
 
-# Limits every time, those in conditions included. The format date-time allows what Go cannot read, and one such object
-# would be in the way of all others: texts such as 2026-12-31t00:00:00z, and lists, which only limits of items keep out.
-limit_times() {
-	awk '{ print } sub(/format: date-time$/, "") {
-		print $0 "maxItems: 0"
-		print $0 "minItems: 1"
-		print $0 "pattern: ^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}" \
-			"([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
-	}'
-}
-
 manifests() {
 	for version in api/*/; do
 		version=${version%/}
@@ -37,11 +26,7 @@ manifests() {
 		"$bin/controller-gen" object "paths=./$version" "output:object:dir=$out/$version"
 		owned="$owned $version/zz_generated.deepcopy.go"
 	done
-	"$bin/controller-gen" crd paths=./api/... "output:crd:dir=$out/crds"
-	mkdir -p "$out/config/crd/bases"
-	for crd in "$out"/crds/*.yaml; do
-		limit_times <"$crd" >"$out/config/crd/bases/${crd##*/}"
-	done
+	"$bin/controller-gen" crd paths=./api/... "output:crd:dir=$out/config/crd/bases"
 	"$bin/controller-gen" rbac:roleName=mandate-operator paths=./operator/... "output:rbac:dir=$out/config/rbac"
 }
 

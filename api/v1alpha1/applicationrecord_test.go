@@ -3,6 +3,7 @@ package v1alpha1_test
 const (
 	maybeThere      = "cannot change once an application may have been created there"
 	maybeWithIt     = "cannot change once an application may have been created with it"
+	maybeUnknown    = "cannot change while an application may have been created with it and is not known"
 	oneRecordedEver = "cannot change or go away once it is set: a record has one application, ever"
 )
 
@@ -12,6 +13,8 @@ apiVersion: idv.mandate.io/v1alpha1
 kind: ApplicationRecord
 metadata: {name: acme}
 spec:
+  salt: "0123456789abcdef0123456789abcdef"
+  account: "00112233445566778899aabbccddeeff"
   serviceURL: https://idv.example.com
   reference: ACME-1
   mandateRef: {uid: 0b5b5c3e}
@@ -30,9 +33,19 @@ spec:
 		},
 		"a verdict":        {edit: `spec: {attempt: {sent: true, inputs: 1/7c, verdict: Taken}}`},
 		"an empty verdict": {edit: `spec: {attempt: {verdict: ""}}`},
-		"no service":       {edit: `spec: {serviceURL: null}`, want: []violation{{"spec.serviceURL", "Required value"}}},
-		"no reference":     {edit: `spec: {reference: null}`, want: []violation{{"spec.reference", "Required value"}}},
-		"no Mandate":       {edit: `spec: {mandateRef: null}`, want: []violation{{"spec.mandateRef", "Required value"}}},
+		"no account":       {edit: `spec: {account: null}`, want: []violation{{"spec.account", "Required value"}}},
+		"half an account": {
+			edit: `spec: {account: "0011223344556677"}`,
+			want: []violation{{"spec.account", `"0011223344556677": spec.account in body should match '^[0-9a-f]{32}$'`}},
+		},
+		"no salt": {edit: `spec: {salt: null}`, want: []violation{{"spec.salt", "Required value"}}},
+		"half a salt": {
+			edit: `spec: {salt: "0123456789abcdef"}`,
+			want: []violation{{"spec.salt", `"0123456789abcdef": spec.salt in body should match '^[0-9a-f]{32}$'`}},
+		},
+		"no service":   {edit: `spec: {serviceURL: null}`, want: []violation{{"spec.serviceURL", "Required value"}}},
+		"no reference": {edit: `spec: {reference: null}`, want: []violation{{"spec.reference", "Required value"}}},
+		"no Mandate":   {edit: `spec: {mandateRef: null}`, want: []violation{{"spec.mandateRef", "Required value"}}},
 		"no uid of a Mandate": {
 			edit: `spec: {mandateRef: {uid: null}}`,
 			want: []violation{{"spec.mandateRef.uid", "Required value"}},
@@ -60,8 +73,13 @@ spec:
 	},
 	update: map[string]state{
 		"a claim": {attempts: map[string]attempt{
-			"a take-over": {edit: `spec: {mandateRef: {uid: 9d1f}, attempt: {nonce: n2, sent: true, ordinal: 2}}`},
-			"a deposit":   {edit: `spec: {attempt: {sent: true}, applicationID: 4711, createdTime: "2026-01-01T00:00:00Z"}`},
+			"a take-over":     {edit: `spec: {mandateRef: {uid: 9d1f}, attempt: {nonce: n2, sent: true, ordinal: 2}}`},
+			"a deposit":       {edit: `spec: {attempt: {sent: true}, applicationID: 4711, createdTime: "2026-01-01T00:00:00Z"}`},
+			"another account": {edit: `spec: {account: "ffeeddccbbaa99887766554433221100"}`},
+			"another salt": {
+				edit: `spec: {salt: "00000000000000000000000000000000"}`,
+				want: []violation{{"spec.salt", "cannot change: digests of the application are keyed with it"}},
+			},
 			"another service and reference": {
 				edit: `spec: {serviceURL: "https://other.example.com", reference: ACME-2, attempt: {nonce: n2, sent: true}}`,
 			},
@@ -76,6 +94,17 @@ spec:
 			},
 		}},
 		"an open attempt": {spec: `spec: {attempt: {sent: true}}`, attempts: map[string]attempt{
+			"account": {
+				edit: `spec: {account: "ffeeddccbbaa99887766554433221100"}`,
+				want: []violation{{"spec.account", maybeUnknown}},
+			},
+			"account, with a proof that is none yet": {
+				edit: `spec: {account: "ffeeddccbbaa99887766554433221100", attempt: {sent: false}}`,
+				want: []violation{{"spec.account", maybeUnknown}},
+			},
+			"account, with the application that it has shown": {
+				edit: `spec: {account: "ffeeddccbbaa99887766554433221100", applicationID: 4711}`,
+			},
 			"a proof that nothing was sent": {edit: `spec: {attempt: {sent: false, verdict: NotSent}}`},
 			"service": {
 				edit: `spec: {serviceURL: "https://other.example.com"}`,
@@ -88,7 +117,8 @@ spec:
 			},
 		}},
 		"a deposit": {spec: `spec: {applicationID: 4711}`, attempts: map[string]attempt{
-			"a creation time": {edit: `spec: {createdTime: "2026-01-01T00:00:00Z"}`},
+			"another account by the same application": {edit: `spec: {account: "ffeeddccbbaa99887766554433221100"}`},
+			"a creation time":                         {edit: `spec: {createdTime: "2026-01-01T00:00:00Z"}`},
 			"service": {
 				edit: `spec: {serviceURL: "https://other.example.com"}`,
 				want: []violation{{"spec.serviceURL", maybeThere}},

@@ -32,7 +32,6 @@ import (
 // +kubebuilder:printcolumn:name="SERVICE",type=string,priority=1,JSONPath=`.spec.serviceURL`
 type ApplicationRecord struct {
 	metav1.TypeMeta `json:",inline"`
-	Decoded         `json:"-"`
 	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -56,14 +55,32 @@ type ApplicationRecordList struct {
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.applicationID) || (has(self.applicationID) && self.applicationID == oldSelf.applicationID)",message="cannot change or go away once it is set: a record has one application, ever",fieldPath=".applicationID"
 // +kubebuilder:validation:XValidation:rule="self.serviceURL == oldSelf.serviceURL || (!has(oldSelf.applicationID) && !(has(oldSelf.attempt) && oldSelf.attempt.sent))",message="cannot change once an application may have been created there",fieldPath=".serviceURL"
 // +kubebuilder:validation:XValidation:rule="self.reference == oldSelf.reference || (!has(oldSelf.applicationID) && !(has(oldSelf.attempt) && oldSelf.attempt.sent))",message="cannot change once an application may have been created with it",fieldPath=".reference"
+// +kubebuilder:validation:XValidation:rule="self.account == oldSelf.account || has(self.applicationID) || !(has(oldSelf.attempt) && oldSelf.attempt.sent)",message="cannot change while an application may have been created with it and is not known",fieldPath=".account"
+// +kubebuilder:validation:XValidation:rule="self.salt == oldSelf.salt",message="cannot change: digests of the application are keyed with it",fieldPath=".salt"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.subscription) || has(self.subscription)",message="cannot go away once it is set: the application could be subscribed twice",fieldPath=".subscription"
 type ApplicationRecordSpec struct {
+	// salt is a random key of the digests that the operator makes for this application. It is set when the record is made
+	// and never changes, so that digests stay the same when the record is restored or moved. Without it, a reader
+	// of a digest could find out by trying what it was made from.
+	// +required
+	// +kubebuilder:validation:Pattern=`^[0-9a-f]{32}$`
+	// +kubebuilder:validation:MaxLength=32
+	Salt string `json:"salt"`
+
 	// serviceURL is the base URL of the service that has the application, or of the last attempt, in normal form. It
 	// can change only while it is certain that no application was created there.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	ServiceURL string `json:"serviceURL"`
+
+	// account is a digest of the user name and the client id with which the application was created, or the last attempt
+	// was made. The operator does nothing to people with the credentials of another account. It changes the account only
+	// if no application was created, or if the service shows the application to the new account.
+	// +required
+	// +kubebuilder:validation:Pattern=`^[0-9a-f]{32}$`
+	// +kubebuilder:validation:MaxLength=32
+	Account string `json:"account"`
 
 	// reference of the application at the service, or of the last attempt. It can change only while it is certain that
 	// no application was created with it.
@@ -87,10 +104,13 @@ type ApplicationRecordSpec struct {
 	// applicationID is the id of the application at the service, as soon as it is known. Once set, it never changes.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ApplicationID *int64 `json:"applicationID,omitempty"`
 
 	// createdTime is when the application was created.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	CreatedTime *metav1.Time `json:"createdTime,omitempty"`
 
 	// subscription is the webhook subscription of the application that the operator made, or may have made. It is
@@ -121,7 +141,9 @@ type RecordedSubscription struct {
 	// startedTime is when the operator recorded that it subscribes, before it sent the request, to the microsecond. The
 	// operator sends another request only if it is certain that this one created nothing.
 	// +required
-	StartedTime MicroTime `json:"startedTime"`
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
+	StartedTime metav1.MicroTime `json:"startedTime"`
 
 	// ordinal is the number of requests to subscribe that the operator started, this one included.
 	// +required
@@ -154,7 +176,14 @@ type RecordedAction struct {
 
 	// startedTime is when the operator recorded the action, before it sent the request.
 	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	StartedTime metav1.Time `json:"startedTime"`
+
+	// evidence is a digest of what the checks of the individual were before a reset. It is absent for other actions.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Evidence string `json:"evidence,omitempty"`
 
 	// uid of the MandateAction. The operator does not start another object with the same name.
 	// +optional
@@ -185,12 +214,16 @@ type Attempt struct {
 	// application. After seven weeks, the operator makes no further attempt, because the service forgets the reference
 	// together with the application, and would create and e-mail again.
 	// +required
-	FirstStartedTime MicroTime `json:"firstStartedTime"`
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
+	FirstStartedTime metav1.MicroTime `json:"firstStartedTime"`
 
 	// startedTime is when the operator recorded this attempt, to the microsecond. With whole seconds, another operator
 	// could take the attempt over too early.
 	// +required
-	StartedTime MicroTime `json:"startedTime"`
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
+	StartedTime metav1.MicroTime `json:"startedTime"`
 
 	// sent is false only if it is certain that no attempt with this reference created an application: no request
 	// reached the service, or the service rejected all of them.
@@ -211,8 +244,9 @@ type Attempt struct {
 	// verdict is the result of the attempt. NotSent, Refused, Forbidden, Retryable and Taken mean that it created nothing:
 	// no request reached the service, or the service rejected the content, this user, the request for a reason that may
 	// pass (such as missing credit), or the reference, which exists. Accepted means that the service creates the
-	// application later, or that the answer shows an id without the reference: it is never sent again. It is empty while
-	// the attempt is open, and while its outcome is unknown.
+	// application later, or that the answer shows an id without the reference, and IDTooLarge that it shows an id above
+	// 9007199254740991: after these, it is never sent again. It is empty while the attempt is open, and while its outcome
+	// is unknown.
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
 
@@ -226,7 +260,7 @@ type Attempt struct {
 
 // Verdict is how an attempt ended.
 //
-// +kubebuilder:validation:Enum="";NotSent;Refused;Forbidden;Retryable;Taken;Accepted
+// +kubebuilder:validation:Enum="";NotSent;Refused;Forbidden;Retryable;Taken;Accepted;IDTooLarge
 type Verdict string
 
 const (
@@ -244,4 +278,6 @@ const (
 	// VerdictAccepted means that the service creates the application later, or that its answer shows an id that may not be
 	// the application's. The attempt is never made again.
 	VerdictAccepted Verdict = "Accepted"
+	// VerdictIDTooLarge means that the answer shows an id above MaxID. The attempt is never made again.
+	VerdictIDTooLarge Verdict = "IDTooLarge"
 )

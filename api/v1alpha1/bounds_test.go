@@ -136,7 +136,7 @@ func sample(s *apiextensionsv1.JSONSchemaProps, number int) any {
 	case s.Type == "boolean":
 		return false
 	case s.Format == "date-time":
-		return "2026-01-01T00:00:00Z"
+		return "2026-01-01T00:00:00.000000Z"
 	default:
 		return fmt.Sprintf("x%d", number)
 	}

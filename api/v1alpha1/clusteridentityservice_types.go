@@ -14,7 +14,6 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
 type ClusterIdentityService struct {
 	metav1.TypeMeta `json:",inline"`
-	Decoded         `json:"-"`
 	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -86,7 +85,8 @@ type ClusterIdentityServiceSpec struct {
 
 	// namespaceSelector selects, by label, the namespaces whose Mandates may use this connection. An empty selector,
 	// {}, selects every namespace. In a namespace that is not selected, the operator creates, reads and decides
-	// nothing. Mandates there show ServiceNotAllowed, and their applications stay as they are. Default: no namespace.
+	// nothing. Mandates there show IdentityServiceNotAllowed, and their applications stay as they are. Default: no
+	// namespace.
 	// +optional
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 

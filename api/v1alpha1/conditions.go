@@ -30,6 +30,9 @@ const (
 	ReasonCreateAccepted = "CreateAccepted"
 	// ReasonReadForbidden: the service does not let this user read the application.
 	ReasonReadForbidden = "ReadForbidden"
+	// ReasonAccountChanged: the credentials of the service may belong to another account than the application, so nothing
+	// is sent. It is also the reason of ConditionAccountChanged.
+	ReasonAccountChanged = "AccountChanged"
 	// ReasonApplicationMissing: somebody who may not be the service says that the application does not exist.
 	ReasonApplicationMissing = "ApplicationMissing"
 	// ReasonRetrying: the last attempt had no effect at the service. The operator tries again.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
 // TestConventions holds what every schema keeps to.
@@ -24,14 +26,19 @@ func TestConventions(t *testing.T) {
 				if s.MaxLength == nil && len(s.Enum) == 0 && s.Format != "date-time" && !ofKubernetes {
 					t.Errorf("%s is a string without maxLength", path)
 				}
-				if s.Format == "date-time" && (s.Pattern == "" || s.MaxItems == nil || s.MinItems == nil) {
-					t.Errorf("%s is a time without a pattern and limits of items, so it can be one that Go cannot read", path)
+				if s.Format == "date-time" && s.Pattern == "" && !strings.Contains(path, ".conditions[]") {
+					t.Errorf("%s is a time without a pattern, so it can be one that Go cannot read", path)
 				}
 			case "array":
 				if s.MaxItems == nil || s.XListType == nil {
 					t.Errorf("%s is a list without maxItems or x-kubernetes-list-type", path)
 				}
-			case "integer", "boolean", "object":
+			case "integer":
+				ofKubernetes := strings.HasSuffix(path, ".conditions[].observedGeneration")
+				if s.Format == "int64" && !ofKubernetes && (s.Maximum == nil || *s.Maximum != v1alpha1.MaxID) {
+					t.Errorf("%s can be a number that other clients cannot hold", path)
+				}
+			case "boolean", "object":
 			default:
 				t.Errorf("%s has the type %q", path, s.Type)
 			}

@@ -17,6 +17,14 @@ const ConditionApplicationsMissing = "ApplicationsMissing"
 // ReasonApplicationsMissing is the reason of ConditionApplicationsMissing.
 const ReasonApplicationsMissing = "ApplicationsMissing"
 
+// ConditionAccountChanged is present, and True, only while Mandates wait because the credentials may belong to another
+// account than the one that their applications were created with. Its reason is ReasonAccountChanged.
+const ConditionAccountChanged = "AccountChanged"
+
+// SameAccountAnnotation on an IdentityService or ClusterIdentityService has the value of status.account, if a person
+// says that it is the account that all applications of the service were created with. It needs the verb connect.
+const SameAccountAnnotation = "idv.mandate.io/same-account"
+
 // ConditionNotificationsUnavailable is present, and True, only while the operator refuses all deliveries of a service
 // with spec.notifications, or those with one of its tokens. The connection works, and applications are polled.
 const ConditionNotificationsUnavailable = "NotificationsUnavailable"
@@ -51,9 +59,9 @@ const (
 	ReasonNamespaceSelectorInvalid = "NamespaceSelectorInvalid"
 	// ReasonUnreachable: no connection, no answer in time, or a TLS error.
 	ReasonUnreachable = "Unreachable"
-	// ReasonServiceError: the service answered the request for reference data with an error, with something else, or too
-	// slowly.
-	ReasonServiceError = "ServiceError"
+	// ReasonIdentityServiceError: the service answered the request for reference data with an error, with something else,
+	// or too slowly.
+	ReasonIdentityServiceError = "IdentityServiceError"
 	// ReasonLoginFailing: the service answered the login with an error that is no refusal.
 	ReasonLoginFailing = "LoginFailing"
 	// ReasonReadsFailing: requests for applications fail, or take too long.

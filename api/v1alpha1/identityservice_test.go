@@ -19,6 +19,9 @@ const (
 	notUndecided = "must not have completed, or a name that starts with rejected or declined: these always mean an outcome"
 	notCompleted = "must not have in review, or a name that starts with reject or declin: these never mean completed"
 	notRejected  = "must not have in review or completed: these never mean rejected"
+
+	knownCheckName = "must not have accepted, manually_accepted, passed, rejected, manually_rejected or failed: " +
+		"the operator knows what these mean"
 )
 
 var identityServiceSuite = suite{
@@ -152,8 +155,20 @@ spec:
 		"names that contain the interface's": {
 			edit: `spec: {states: {inReview: ["not completed"], completed: ["was in review"], rejected: ["completed badly"]}}`,
 		},
+		"check states": {
+			edit: `spec: {states: {checkPassed: [clear, "in review"], checkFailed: ["needs attention", "not passed"]}}`,
+		},
+		"a check that passed and failed, written otherwise": {
+			edit: `spec: {states: {checkPassed: ["all clear"], checkFailed: ["All-Clear"]}}`,
+			want: []violation{{"spec.states.checkFailed", "must not have a name that is also in checkPassed"}},
+		},
 		"20 long names in each list": {edit: `spec: {states: ` + longNames() + `}`},
 	}),
+}
+
+// checkNames are the names of the states of a check that the operator knows, in some forms.
+var checkNames = []string{
+	"manually_accepted", "Manually Accepted", "accepted", "passed", "PASS-ED", "manually_rejected", "Rejected", "failed",
 }
 
 // misplacedNames are the interface's names of states, in every form that the operator does not tell apart, each in a
@@ -170,7 +185,9 @@ func misplacedNames() map[string]attempt {
 		"completed": {[]string{
 			"in review", "In Review", "IN_REVIEW", "in-review", "inReview", "rejected", "Rejection", "declined",
 		}, notCompleted},
-		"rejected": {[]string{"in review", "In_Review", "in-review", "completed", "Completed"}, notRejected},
+		"rejected":    {[]string{"in review", "In_Review", "in-review", "completed", "Completed"}, notRejected},
+		"checkPassed": {checkNames, knownCheckName},
+		"checkFailed": {checkNames, knownCheckName},
 	} {
 		for _, name := range misplaced.names {
 			attempts[fmt.Sprintf("%q is never %s", name, list)] = attempt{
@@ -186,10 +203,10 @@ func misplacedNames() map[string]attempt {
 // longNames are as many and as long state names as there may be, no two of them the same.
 func longNames() string {
 	var lists []string
-	for _, list := range []string{"inReview", "completed", "rejected"} {
+	for _, list := range []string{"inReview", "completed", "rejected", "closed", "checkPassed", "checkFailed"} {
 		var names []string
 		for i := range 20 {
-			names = append(names, fmt.Sprintf("%s-%02d-%s", list[:4], i, strings.Repeat("_- .X", 28)))
+			names = append(names, fmt.Sprintf("%s-%02d-%s", list[len(list)-4:], i, strings.Repeat("_- .X", 28)))
 		}
 		lists = append(lists, list+`: ["`+strings.Join(names, `", "`)+`"]`)
 	}

@@ -15,7 +15,6 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
 type IdentityService struct {
 	metav1.TypeMeta `json:",inline"`
-	Decoded         `json:"-"`
 	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -101,18 +100,25 @@ type IdentityServiceStatus struct {
 	// the object yet.
 	// +optional
 	// +kubebuilder:default=-1
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Ready (the connection works) and, only while they are true, Stalled (a person must correct the spec
 	// or the Secret), InUse (somebody deleted this object, but Mandates still need it), ApplicationsMissing (the service
-	// does not find the applications of several Mandates, perhaps because the credentials belong to another account) and
-	// NotificationsUnavailable (the operator refuses notifications). While Ready is False, Mandates wait and keep their
-	// status.
+	// does not find the applications of several Mandates), AccountChanged (the credentials may belong to another account
+	// than the applications of some Mandates, for which the operator sends nothing) and NotificationsUnavailable (the
+	// operator refuses notifications). While Ready is False, Mandates wait and keep their status.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// account is a digest of the user name and the client id of the credentials. It changes when they do. A person who
+	// knows that both belong to one account says so by the annotation idv.mandate.io/same-account with this value.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Account string `json:"account,omitempty"`
 
 	// mandateTypes are the mandate types that the service offers to this account, for spec.mandateType of Mandates.
 	// +optional
@@ -146,6 +152,8 @@ type NotificationsStatus struct {
 	// lastReceivedTime is when the last notification about an application of a Mandate arrived. It is at most ten
 	// minutes late. For seven days after it, the operator reads applications about once a day.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	LastReceivedTime *metav1.Time `json:"lastReceivedTime,omitempty"`
 }
 
@@ -153,6 +161,7 @@ type NotificationsStatus struct {
 type MandateType struct {
 	// id of the mandate type.
 	// +optional
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ID int64 `json:"id,omitempty"`
 	// name of the mandate type.
 	// +optional

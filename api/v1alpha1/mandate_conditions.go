@@ -7,6 +7,8 @@ const (
 	// ConditionCreated: the application exists and its id is known. Unknown with reason OutcomeUnknown: it may exist.
 	// Only together with Stalled must a person name it with spec.adopt.
 	ConditionCreated = "Created"
+	// ConditionDecided: spec.decision was carried out. Once True, it stays so, whatever spec.decision says later.
+	ConditionDecided = "Decided"
 	// ConditionCompleted: the verification has an outcome. True once final; the reason is the outcome.
 	ConditionCompleted = "Completed"
 )
@@ -18,12 +20,13 @@ const (
 	ReasonAccepted = "Accepted"
 	// ReasonResolved: everything that the spec names was found. ResolvedRefs is True.
 	ReasonResolved = "Resolved"
-	// ReasonServiceNotFound: the IdentityService or ClusterIdentityService that spec.serviceRef names does not exist.
-	ReasonServiceNotFound = "ServiceNotFound"
-	// ReasonServiceNotReady: the IdentityService is not Ready.
-	ReasonServiceNotReady = "ServiceNotReady"
-	// ReasonServiceNotAllowed: the ClusterIdentityService that spec.serviceRef names is not for this namespace.
-	ReasonServiceNotAllowed = "ServiceNotAllowed"
+	// ReasonIdentityServiceNotFound: the IdentityService or ClusterIdentityService that spec.serviceRef names does not
+	// exist.
+	ReasonIdentityServiceNotFound = "IdentityServiceNotFound"
+	// ReasonIdentityServiceNotReady: the IdentityService is not Ready.
+	ReasonIdentityServiceNotReady = "IdentityServiceNotReady"
+	// ReasonIdentityServiceNotAllowed: the ClusterIdentityService that spec.serviceRef names is not for this namespace.
+	ReasonIdentityServiceNotAllowed = "IdentityServiceNotAllowed"
 	// ReasonMandateTypeNotFound: the service has no mandate type, or more than one, that spec.mandateType selects.
 	ReasonMandateTypeNotFound = "MandateTypeNotFound"
 	// ReasonCreated: the application was created by this Mandate. Created is True.
@@ -46,6 +49,8 @@ const (
 	// ReasonApplicationExists: a Mandate of this name has, or may have, an application under another reference than the
 	// manifest says now.
 	ReasonApplicationExists = "ApplicationExists"
+	// ReasonApplicationIDTooLarge: the service answered the create with an id above MaxID, which no status can hold.
+	ReasonApplicationIDTooLarge = "ApplicationIDTooLarge"
 	// ReasonReferenceConflict: the reference belongs to another Mandate, or to an application that is not known here.
 	// After a restore that is the Mandate's own application, which spec.adopt binds.
 	ReasonReferenceConflict = "ReferenceConflict"
@@ -61,9 +66,9 @@ const (
 	ReasonReadFailed = "ReadFailed"
 	// ReasonConfirming: the service did not find the application. The operator looks again before it believes that.
 	ReasonConfirming = "Confirming"
-	// ReasonServiceMismatch: spec.serviceRef leads to another service or account than the one that has, or may have, the
-	// application.
-	ReasonServiceMismatch = "ServiceMismatch"
+	// ReasonIdentityServiceMismatch: spec.serviceRef leads to another service or account than the one that has, or may
+	// have, the application.
+	ReasonIdentityServiceMismatch = "IdentityServiceMismatch"
 	// ReasonIndividualsUnmatched: the individuals that the service shows cannot be told apart, or are not those of the
 	// spec. Nothing is sent for any of them.
 	ReasonIndividualsUnmatched = "IndividualsUnmatched"
@@ -72,11 +77,30 @@ const (
 	ReasonSpecDiffers = "SpecDiffers"
 	// ReasonNotArchived: the service refused to archive the application, or has not done so yet.
 	ReasonNotArchived = "NotArchived"
-	// ReasonDecisionRefused: the service refused spec.decision. Completed is False.
+	// ReasonNoDecision: the spec has no decision. Decided is False.
+	ReasonNoDecision = "NoDecision"
+	// ReasonDecided: spec.decision was carried out. Decided is True.
+	ReasonDecided = "Decided"
+	// ReasonDecisionWaiting: spec.decision waits for the application to be in review, for its rule, or for reviews.
+	// Decided is False.
+	ReasonDecisionWaiting = "DecisionWaiting"
+	// ReasonDecisionOutdated: spec.decision names other evidence than the application shows. Nothing is sent. Decided and
+	// Ready are False, and Stalled is True.
+	ReasonDecisionOutdated = "DecisionOutdated"
+	// ReasonDecisionRefused: the service refused spec.decision. Decided and Ready are False, and Stalled is True.
 	ReasonDecisionRefused = "DecisionRefused"
-	// ReasonReviewRefused: the service refused one of spec.checkReviews, or it selects several checks. Completed is False.
+	// ReasonDecisionForbidden: the service does not let this user decide (HTTP 403). Decided and Ready are False, and
+	// Stalled is True.
+	ReasonDecisionForbidden = "DecisionForbidden"
+	// ReasonStateUnknown: the checks are settled, spec.decision waits, and the state of the application is none that the
+	// operator knows. Decided and Ready are False, and Stalled is True.
+	ReasonStateUnknown = "StateUnknown"
+	// ReasonDecidedOtherwise: the application has another outcome than spec.decision asks for. Decided is False.
+	ReasonDecidedOtherwise = "DecidedOtherwise"
+	// ReasonReviewRefused: the service refused one of spec.checkReviews. Ready is False, and Stalled is True.
 	ReasonReviewRefused = "ReviewRefused"
-	// ReasonReviewOutdated: the check that one of spec.checkReviews is for is gone, as after a reset. Completed is False.
+	// ReasonReviewOutdated: one of spec.checkReviews names other evidence than its check has, as after a reset. Ready is
+	// False, and Stalled is True.
 	ReasonReviewOutdated = "ReviewOutdated"
 	// ReasonDeletionWaiting: the Mandate is being deleted, and the service cannot be asked to archive or delete.
 	ReasonDeletionWaiting = "DeletionWaiting"
@@ -88,8 +112,10 @@ const (
 	ReasonSuspended = "Suspended"
 )
 
-// DecisionBlockedReasons are the reasons of the condition Completed for which a person must act, although the Mandate
-// is Ready: the service refused spec.decision or one of spec.checkReviews, or a review is outdated.
+// DecisionBlockedReasons are the reasons of Ready for which a person must look at spec.decision or spec.checkReviews.
 func DecisionBlockedReasons() []string {
-	return []string{ReasonDecisionRefused, ReasonReviewRefused, ReasonReviewOutdated}
+	return []string{
+		ReasonDecisionOutdated, ReasonDecisionRefused, ReasonDecisionForbidden, ReasonStateUnknown, ReasonReviewRefused,
+		ReasonReviewOutdated,
+	}
 }

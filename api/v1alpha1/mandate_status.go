@@ -11,13 +11,14 @@ type MandateStatus struct {
 	// the object yet.
 	// +optional
 	// +kubebuilder:default=-1
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Ready (the application exists, and the spec is carried out except for what waits for people),
 	// ResolvedRefs (the operator found everything that the spec names), Created (the application exists; Unknown with
-	// reason OutcomeUnknown if the answer to the create was lost) and Completed (there is an outcome, which is the
-	// reason). Reconciling (the operator has work to do) and Stalled (a person must act) are present only while they
-	// are true.
+	// reason OutcomeUnknown if the answer to the create was lost), Decided (spec.decision was carried out) and Completed
+	// (there is an outcome, which is the reason). Reconciling (the operator has work to do) and Stalled (a person must
+	// act) are present only while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -27,6 +28,7 @@ type MandateStatus struct {
 	// applicationID is the id of the application at the service. Once set, it never changes.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ApplicationID *int64 `json:"applicationID,omitempty"`
 
 	// reference that the application has, or will have, at the service. If the condition Created is Unknown, search for
@@ -57,6 +59,13 @@ type MandateStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	Progress string `json:"progress,omitempty"`
 
+	// evidence is a digest of the individuals, their checks with states and results, and resets. It ends with the number
+	// of its changes. To decide, copy it into spec.decision.evidence. It stays as it was while the individuals are not
+	// matched.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Evidence string `json:"evidence,omitempty"`
+
 	// mandateType of the application.
 	// +optional
 	MandateType *MandateType `json:"mandateType,omitempty"`
@@ -76,8 +85,7 @@ type MandateStatus struct {
 	Individuals []IndividualStatus `json:"individuals,omitempty"`
 
 	// reviews are those of spec.checkReviews that were carried out. The operator does not carry them out again, even if
-	// the individual is reset. To review a new check, remove the review from the spec, wait until it is no longer in
-	// this list, and add it again, or change its decision.
+	// the individual is reset. New evidence in spec.checkReviews is a new review.
 	// +optional
 	// +listType=map
 	// +listMapKey=individual
@@ -85,8 +93,7 @@ type MandateStatus struct {
 	// +kubebuilder:validation:MaxItems=200
 	Reviews []ReviewStatus `json:"reviews,omitempty"`
 
-	// pendingReviews are those of spec.checkReviews that the operator has not carried out, or does not know to be
-	// carried out, each with the check that it is for. They apply to no other check.
+	// pendingReviews are those of spec.checkReviews that the operator has sent, and does not know to be carried out.
 	// +optional
 	// +listType=map
 	// +listMapKey=individual
@@ -95,8 +102,9 @@ type MandateStatus struct {
 	PendingReviews []PendingReview `json:"pendingReviews,omitempty"`
 
 	// truncated is true if the service returned more than the status shows. individuals[].truncated says for which
-	// individuals. The status shows the first 256 characters of a text, and the first entries of a list. It replaces
-	// characters that are not printable. The operator acts on the full answer of the service.
+	// individuals. The status shows the first 256 characters of a text, the first entries of a list, and ids up to
+	// 9007199254740991. It replaces characters that are not printable. The operator acts on the full answer of the
+	// service.
 	// +optional
 	Truncated bool `json:"truncated,omitempty"`
 
@@ -108,16 +116,22 @@ type MandateStatus struct {
 
 	// createdTime is when the application was created.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	CreatedTime *metav1.Time `json:"createdTime,omitempty"`
 
 	// expiryTime is when the service deletes the application with its data: 56 days after createdTime.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	ExpiryTime *metav1.Time `json:"expiryTime,omitempty"`
 
 	// lastReadTime is a time at which the operator read the application. The operator updates it together with other
 	// changes, and when it could not read the application for a long time. While Ready is True, the last read can be
 	// later.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	LastReadTime *metav1.Time `json:"lastReadTime,omitempty"`
 
 	// subscription is the result of the webhook subscription of the application, if the service has
@@ -154,6 +168,7 @@ const (
 type AvailableAction struct {
 	// id of the action.
 	// +optional
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ID int64 `json:"id,omitempty"`
 	// name of the action.
 	// +optional
@@ -174,6 +189,7 @@ type IndividualStatus struct {
 	Name string `json:"name"`
 	// id of the individual at the service.
 	// +optional
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ID int64 `json:"id,omitempty"`
 	// state of the individual.
 	// +optional
@@ -183,12 +199,15 @@ type IndividualStatus struct {
 	TermsAccepted *bool `json:"termsAccepted,omitempty"`
 	// checksInReview is the number of checks that wait for a review.
 	// +optional
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ChecksInReview *int64 `json:"checksInReview,omitempty"`
 	// checksPending is the number of checks that wait for the individual.
 	// +optional
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ChecksPending *int64 `json:"checksPending,omitempty"`
 	// checksPassed is the number of checks that passed.
 	// +optional
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ChecksPassed *int64 `json:"checksPassed,omitempty"`
 	// completedActions are the names of the actions that the individual completed.
 	// +optional
@@ -211,6 +230,7 @@ type IndividualStatus struct {
 type CheckStatus struct {
 	// id of the check.
 	// +optional
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ID int64 `json:"id,omitempty"`
 	// name of the check.
 	// +optional
@@ -223,6 +243,17 @@ type CheckStatus struct {
 	// state of the check.
 	// +optional
 	State *ServiceState `json:"state,omitempty"`
+	// evidence is a digest of the check, its state and its results. To review the check, copy it into
+	// spec.checkReviews[].evidence.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Evidence string `json:"evidence,omitempty"`
+	// failedFields are the names of the fields that did not pass, such as documentNumber: never their values.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=256
+	FailedFields []string `json:"failedFields,omitempty"`
 }
 
 // ReviewStatus is one of spec.checkReviews.
@@ -237,6 +268,11 @@ type ReviewStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Check string `json:"check"`
+	// evidence of the check, as in the spec.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Evidence string `json:"evidence"`
 	// decision of the review: Accept or Reject.
 	// +required
 	Decision CheckDecision `json:"decision"`
@@ -245,15 +281,13 @@ type ReviewStatus struct {
 // PendingReview is one of spec.checkReviews, and the check that it is for.
 type PendingReview struct {
 	ReviewStatus `json:",inline"`
-	// checkID is the id of the check that the review is for. It is absent if the operator does not know the check.
+	// checkID is the id of the check that the review was sent for.
 	// +optional
+	// +kubebuilder:validation:Maximum=9007199254740991
 	CheckID int64 `json:"checkID,omitempty"`
-	// sentState is the state that the check had when the operator sent the review. It is absent if the service
-	// certainly did not carry out the review. If it is present, the operator sends the review again only while the
-	// check has this state.
+	// sent is true if the review was sent, unless the service certainly did not carry it out.
 	// +optional
-	// +kubebuilder:validation:MaxLength=256
-	SentState string `json:"sentState,omitempty"`
+	Sent bool `json:"sent,omitempty"`
 	// attempts is how often the review was sent.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
@@ -263,6 +297,7 @@ type PendingReview struct {
 type ServiceState struct {
 	// id of the state.
 	// +optional
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ID int64 `json:"id,omitempty"`
 	// name of the state, such as manually_accepted.
 	// +optional

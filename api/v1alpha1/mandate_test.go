@@ -35,7 +35,7 @@ spec:
   mandateType: {code: kyc}
   individuals: [` + jane + `, ` + joe + `]
 `,
-	create: mandateCreates,
+	create: both(mandateCreates, decisionCreates),
 	update: map[string]state{
 		"before the application exists": {
 			status: `status: {observedGeneration: 1, reference: ACME-1}`,
@@ -52,9 +52,9 @@ spec:
 			spec:   `spec: {name: Acme, reference: ACME-1, adopt: {applicationID: 7}}`,
 			attempts: map[string]attempt{
 				"what is not sent": {
-					edit: `{metadata: {labels: {a: b}}, spec: {decision: Complete, archived: true,
-					deletionPolicy: Delete, suspend: true,
-					createBefore: "2026-12-31T00:00:00Z", checkReviews: [{individual: jane, check: liveness, decision: Accept}]}}`,
+					edit: `{metadata: {labels: {a: b}}, spec: {decision: {outcome: Complete, when: AllChecksPassed}, archived: true,
+					deletionPolicy: Delete, suspend: true, createBefore: "2026-12-31T00:00:00Z",
+					checkReviews: [{individual: jane, check: liveness, evidence: 41aa90c2, decision: Accept}]}}`,
 				},
 				"individuals in another order": {
 					reason: "they are a map by name",
@@ -118,6 +118,10 @@ spec:
 				"adopt":       {edit: `spec: {adopt: {applicationID: 4712}}`, reason: "it has no effect any more"},
 			},
 		},
+		"decided": {
+			spec:     `spec: {decision: {outcome: Complete, evidence: 7d9f2c41-3}}`,
+			attempts: decisionUpdates,
+		},
 		"archived": {
 			spec: `spec: {archived: true}`,
 			attempts: map[string]attempt{
@@ -149,11 +153,12 @@ var mandateCreates = map[string]attempt{
   - {name: jane, reference: PERSONAL-1, email: jane@personal.test, title: Dr,
      firstName: Personalia, middleName: "", lastName: Personally, dateOfBirth: "1991-03-04",
      gender: female, detailsSecretRef: {name: jane}}
-  decision: Complete
+  decision: {outcome: Complete, evidence: 7d9f2c41-3}
   archived: true
   checkReviews:
-  - {individual: jane, check: liveness, decision: Accept, comment: seen, commentFor: IndividualCheck, reference: 3}
-  - {individual: jane, check: document, decision: Reject}
+  - {individual: jane, check: liveness, evidence: 41aa90c2, decision: Accept, comment: seen,
+     commentFor: IndividualCheck, reference: 3}
+  - {individual: jane, check: document, evidence: 5bd0f6e1, decision: Reject}
   deletionPolicy: Archive
   adopt: {applicationID: 123}
   createBefore: "2026-12-31T00:00:00Z"
@@ -264,16 +269,16 @@ var mandateCreates = map[string]attempt{
 	"a date in Arabic-Indic digits": date("١٩٩٠-٠٢-٢", notDate),
 
 	"a review of somebody else": {
-		edit: `spec: {checkReviews: [{individual: jim, check: liveness, decision: Accept}]}`,
+		edit: `spec: {checkReviews: [{individual: jim, check: liveness, evidence: 41aa90c2, decision: Accept}]}`,
 		want: []violation{{"spec.checkReviews", notIndividual}},
 	},
 	"a check reviewed twice": {
-		edit: `spec: {checkReviews: [{individual: jane, check: liveness, decision: Accept},
-		{individual: jane, check: liveness, decision: Reject}]}`,
+		edit: `spec: {checkReviews: [{individual: jane, check: liveness, evidence: 41aa90c2, decision: Accept},
+		{individual: jane, check: liveness, evidence: 5bd0f6e1, decision: Reject}]}`,
 		want: []violation{{"spec.checkReviews[1]", `Duplicate value: {"check":"liveness","individual":"jane"}`}},
 	},
 	"a review without a decision": {
-		edit: `spec: {checkReviews: [{individual: jane, check: liveness}]}`,
+		edit: `spec: {checkReviews: [{individual: jane, check: liveness, evidence: 41aa90c2}]}`,
 		want: []violation{{"spec.checkReviews[0].decision", "Required value"}},
 	},
 }

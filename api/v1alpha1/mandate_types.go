@@ -45,13 +45,13 @@ const MaxCandidates = 20
 // +kubebuilder:selectablefield:JSONPath=`.status.reference`
 // +kubebuilder:selectablefield:JSONPath=`.status.state`
 // +kubebuilder:printcolumn:name="READY",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="REASON",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="STATE",type=string,JSONPath=`.status.state`
 // +kubebuilder:printcolumn:name="PROGRESS",type=string,JSONPath=`.status.progress`
 // +kubebuilder:printcolumn:name="OUTCOME",type=string,JSONPath=`.status.outcome`
-// +kubebuilder:printcolumn:name="APPLICATION",type=integer,JSONPath=`.status.applicationID`
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="APPLICATION",type=integer,priority=1,JSONPath=`.status.applicationID`
 // +kubebuilder:printcolumn:name="REFERENCE",type=string,priority=1,JSONPath=`.status.reference`
-// +kubebuilder:printcolumn:name="REASON",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="EXPIRES",type=string,priority=1,JSONPath=`.status.expiryTime`
 // +kubebuilder:validation:XValidation:rule="has(self.spec.name) || size(self.metadata.name) <= 150",message="must be set, because its default, metadata.name, is longer than 150 characters",fieldPath=".spec.name"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.name) ? has(oldSelf.spec.name) && self.spec.name == oldSelf.spec.name : !has(oldSelf.spec.name))",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.name"
@@ -63,7 +63,6 @@ const MaxCandidates = 20
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.status.applicationID) && self.status.applicationID == oldSelf.status.applicationID)",message="cannot change or go away once it is set: a Mandate has one application, ever",fieldPath=".status.applicationID"
 type Mandate struct {
 	metav1.TypeMeta `json:",inline"`
-	Decoded         `json:"-"`
 	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -135,12 +134,12 @@ type MandateSpec struct {
 	// +kubebuilder:validation:MaxItems=50
 	Individuals []Individual `json:"individuals"`
 
-	// decision is what to do with the application when it is in review: Complete or Reject. The operator sends the
-	// decision as soon as the application is in review, even if checks have failed. Look at status.progress before you
-	// set Complete. If the service refuses the decision, the operator sends it again when the checks or the state
-	// change. After an outcome, a decision has no effect. Default: none.
+	// decision is what to do with the application when it is in review. It names what its author has seen, by evidence,
+	// or a rule, by when. The operator sends it once, when the application is in review and its evidence or rule holds.
+	// The condition Decided says what became of it. If the service refuses it, the operator sends it again on request, or
+	// when decision names new evidence. After an outcome, decision has no effect. Default: none.
 	// +optional
-	Decision Decision `json:"decision,omitempty"`
+	Decision *Decision `json:"decision,omitempty"`
 
 	// archived true archives the application at the service, which keeps its data. You cannot set it back to false,
 	// because the service cannot undo it. Default: false.
@@ -149,9 +148,9 @@ type MandateSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self || !oldSelf",message="cannot be set back to false: the service cannot undo archiving"
 	Archived bool `json:"archived,omitempty"`
 
-	// checkReviews are manual decisions on checks, at most 200. The operator carries out each of them once, when the
-	// check exists, and then lists it in status.reviews. To decide a new check after a reset of the individual, remove
-	// the review, wait until status.reviews no longer lists it, and add it again.
+	// checkReviews are manual decisions on checks, at most 200. The operator carries out each of them once, while the
+	// check has the evidence that the review names, and then lists it in status.reviews. To decide a check again, such
+	// as after a reset of the individual, set its new evidence.
 	// +optional
 	// +listType=map
 	// +listMapKey=individual
@@ -178,6 +177,8 @@ type MandateSpec struct {
 	// operator creates no application for this Mandate. This protects against old manifests from backups and commits.
 	// Before you set a later time, make sure that the individuals were not e-mailed already. Default: none.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	CreateBefore *metav1.Time `json:"createBefore,omitempty"`
 
 	// suspend true stops the operator from creating, reading and deciding for this Mandate. Deletion still works.
@@ -189,11 +190,13 @@ type MandateSpec struct {
 
 // MandateTypeSelector selects a mandate type by exactly one of its id, code and name.
 //
+// +structType=atomic
 // +kubebuilder:validation:XValidation:rule="[has(self.id), has(self.code), has(self.name)].filter(set, set).size() == 1",message="must have exactly one of id, code and name"
 type MandateTypeSelector struct {
 	// id of the mandate type, at least 1. The operator does not check it against the reference data.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ID *int64 `json:"id,omitempty"`
 	// code of the mandate type, such as kyc.
 	// +optional
@@ -207,17 +210,47 @@ type MandateTypeSelector struct {
 	Name string `json:"name,omitempty"`
 }
 
-// Decision is what to do with an application that is in review.
+// Decision is what to do with an application that is in review, and on what evidence.
+//
+// +structType=atomic
+// +kubebuilder:validation:XValidation:rule="has(self.evidence) != has(self.when)",message="must have exactly one of evidence and when: copy evidence from status.evidence, or set when to AllChecksPassed"
+// +kubebuilder:validation:XValidation:rule="!has(self.when) || self.outcome == 'Complete'",message="is only for outcome Complete: to reject, set evidence",fieldPath=".when"
+type Decision struct {
+	// outcome is Complete or Reject.
+	// +required
+	Outcome DecisionOutcome `json:"outcome"`
+	// evidence is the value of status.evidence that the author of the decision has seen. The operator sends the decision
+	// only while the application shows this evidence. Reviews of the same spec do not change it. If the evidence is
+	// another one, the condition Decided has the reason DecisionOutdated, and nothing is sent.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Evidence string `json:"evidence,omitempty"`
+	// when is a rule, for outcome Complete only. AllChecksPassed: every individual has a check, all checks have passed or
+	// are accepted manually, and the application shows this for ten minutes.
+	// +optional
+	When DecisionRule `json:"when,omitempty"`
+}
+
+// DecisionOutcome is what a decision does.
 //
 // +kubebuilder:validation:Enum=Complete;Reject
-type Decision string
+type DecisionOutcome string
 
 const (
 	// DecisionComplete completes the application.
-	DecisionComplete Decision = "Complete"
+	DecisionComplete DecisionOutcome = "Complete"
 	// DecisionReject rejects the application.
-	DecisionReject Decision = "Reject"
+	DecisionReject DecisionOutcome = "Reject"
 )
+
+// DecisionRule says when a decision is sent whose author has seen no evidence.
+//
+// +kubebuilder:validation:Enum=AllChecksPassed
+type DecisionRule string
+
+// DecisionRuleAllChecksPassed sends the decision when all checks of all individuals have passed.
+const DecisionRuleAllChecksPassed DecisionRule = "AllChecksPassed"
 
 // CheckReview is a manual decision on one check of one individual.
 type CheckReview struct {
@@ -231,6 +264,12 @@ type CheckReview struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Check string `json:"check"`
+	// evidence is the value of evidence that the author of the review has seen at this check in status.individuals. The
+	// operator carries out the review only while the check has this evidence.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Evidence string `json:"evidence"`
 	// decision on the check: Accept or Reject.
 	// +required
 	Decision CheckDecision `json:"decision"`
@@ -245,6 +284,7 @@ type CheckReview struct {
 	// reference is the check's reference id at the service, if the service requires it. Default: none is sent.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
 	Reference *int64 `json:"reference,omitempty"`
 }
 
@@ -275,6 +315,8 @@ const (
 )
 
 // Adoption names an application that exists.
+//
+// +structType=atomic
 type Adoption struct {
 	// applicationID is the id of the application at the service. The operator binds the application only if its
 	// reference equals status.reference of this Mandate, and if no other Mandate has, or may have, the application. It
@@ -282,5 +324,6 @@ type Adoption struct {
 	// so that the operator can match them. Until the application is bound, the operator creates nothing.
 	// +required
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ApplicationID int64 `json:"applicationID"`
 }

@@ -20,8 +20,8 @@ const (
 	ReasonAlreadyDone = "AlreadyDone"
 )
 
-// Reasons for which a MandateAction waits, beside ReasonSuspended, ReasonServiceNotFound and ReasonServiceNotReady:
-// Reconciling is True.
+// Reasons for which a MandateAction waits, beside ReasonSuspended, ReasonIdentityServiceNotFound and
+// ReasonIdentityServiceNotReady: Reconciling is True.
 const (
 	// ReasonMandateNotFound: the Mandate does not exist. The action waits for it for ten minutes.
 	ReasonMandateNotFound = "MandateNotFound"

@@ -27,7 +27,6 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="WAITS",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Reconciling")].reason`
 type MandateAction struct {
 	metav1.TypeMeta `json:",inline"`
-	Decoded         `json:"-"`
 	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -120,6 +119,7 @@ type MandateActionStatus struct {
 	// the object yet.
 	// +optional
 	// +kubebuilder:default=-1
+	// +kubebuilder:validation:Maximum=9007199254740991
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are, in the end, exactly one of Complete and Failed. Failed with reason OutcomeUnknown means that the
@@ -134,6 +134,8 @@ type MandateActionStatus struct {
 	// startedTime is when the operator started the action. The operator records it before it sends the request. Once
 	// set, it never changes.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	StartedTime *metav1.Time `json:"startedTime,omitempty"`
 
 	// attempt identifies a request that may be under way. The operator records it before the request, and removes it
@@ -145,5 +147,7 @@ type MandateActionStatus struct {
 
 	// completedTime is when the action ended, successfully or not.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	CompletedTime *metav1.Time `json:"completedTime,omitempty"`
 }

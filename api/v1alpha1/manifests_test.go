@@ -89,8 +89,8 @@ func TestColumns(t *testing.T) {
 			status: `status: {applicationID: 1099511627777, reference: ACME-1, state: completed, outcome: Completed,
 				progress: 3/5, expiryTime: "2026-02-26T00:00:00Z", conditions: [` + condition("Ready", "True", "Accepted") + `]}`,
 			want: [][]string{
-				{"NAME", "READY", "STATE", "PROGRESS", "OUTCOME", "APPLICATION", "AGE", "REFERENCE", "REASON", "EXPIRES"},
-				{"acme", "True", "completed", "3/5", "Completed", "1099511627777", "AGE", "ACME-1", "Accepted",
+				{"NAME", "READY", "REASON", "STATE", "PROGRESS", "OUTCOME", "AGE", "APPLICATION", "REFERENCE", "EXPIRES"},
+				{"acme", "True", "Accepted", "completed", "3/5", "Completed", "AGE", "1099511627777", "ACME-1",
 					"2026-02-26T00:00:00Z"},
 			},
 		},

@@ -1,6 +1,11 @@
 package v1alpha1
 
+// MaxID is the largest id that JSON numbers hold in every client: 2^53-1. The API server refuses larger ones.
+const MaxID = 1<<53 - 1
+
 // SecretReference names a Secret in the namespace of the object that refers to it.
+//
+// +structType=atomic
 type SecretReference struct {
 	// name of a Secret in the same namespace.
 	// +required
@@ -10,6 +15,8 @@ type SecretReference struct {
 }
 
 // NamespacedSecretReference names a Secret in any namespace.
+//
+// +structType=atomic
 type NamespacedSecretReference struct {
 	// name of the Secret.
 	// +required
@@ -36,6 +43,8 @@ const (
 )
 
 // IdentityServiceReference names the connection that an object uses.
+//
+// +structType=atomic
 type IdentityServiceReference struct {
 	// kind of the service: IdentityService, which is in the same namespace, or ClusterIdentityService, whose
 	// namespaceSelector must select this namespace. Default: IdentityService.
@@ -51,6 +60,8 @@ type IdentityServiceReference struct {
 }
 
 // MandateReference names a Mandate in the namespace of the object that refers to it.
+//
+// +structType=atomic
 type MandateReference struct {
 	// name of a Mandate in the same namespace.
 	// +required

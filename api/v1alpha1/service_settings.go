@@ -67,7 +67,7 @@ type ServiceSettings struct {
 	// +kubebuilder:default={}
 	Transitions Transitions `json:"transitions,omitzero"`
 
-	// states are additional names that this service uses for the states of an application.
+	// states are additional names that this service uses for the states of an application and of a check.
 	// +optional
 	States StateNames `json:"states,omitzero"`
 }
@@ -159,13 +159,17 @@ const (
 	TransitionMethodPUT TransitionMethod = "PUT"
 )
 
-// StateNames are further names of the states of an application. Letter case, spaces, - and _ make no difference.
+// StateNames are further names of the states of an application and of a check. Letter case, spaces, - and _ make no
+// difference.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.completed) || !(has(self.inReview) && [self.inReview.map(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', ""))].exists(names, self.completed.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "") in names)))`,message="must not have a name that is also in inReview",fieldPath=".completed"
 // +kubebuilder:validation:XValidation:rule=`!has(self.rejected) || !((has(self.inReview) && [self.inReview.map(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', ""))].exists(names, self.rejected.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "") in names))) || (has(self.completed) && [self.completed.map(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', ""))].exists(names, self.rejected.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "") in names))))`,message="must not have a name that is also in inReview or completed",fieldPath=".rejected"
 // +kubebuilder:validation:XValidation:rule=`!has(self.inReview) || !self.inReview.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "").matches('^(completed$|rejected|declined)'))`,message="must not have completed, or a name that starts with rejected or declined: these always mean an outcome",fieldPath=".inReview"
 // +kubebuilder:validation:XValidation:rule=`!has(self.completed) || !self.completed.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "").matches('^(inreview$|reject|declin)'))`,message="must not have in review, or a name that starts with reject or declin: these never mean completed",fieldPath=".completed"
 // +kubebuilder:validation:XValidation:rule=`!has(self.rejected) || !self.rejected.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "").matches('^(inreview|completed)$'))`,message="must not have in review or completed: these never mean rejected",fieldPath=".rejected"
+// +kubebuilder:validation:XValidation:rule=`!has(self.checkPassed) || !self.checkPassed.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "").matches('^((manually)?(accepted|rejected)|passed|failed)$'))`,message="must not have accepted, manually_accepted, passed, rejected, manually_rejected or failed: the operator knows what these mean",fieldPath=".checkPassed"
+// +kubebuilder:validation:XValidation:rule=`!has(self.checkFailed) || !self.checkFailed.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "").matches('^((manually)?(accepted|rejected)|passed|failed)$'))`,message="must not have accepted, manually_accepted, passed, rejected, manually_rejected or failed: the operator knows what these mean",fieldPath=".checkFailed"
+// +kubebuilder:validation:XValidation:rule=`!has(self.checkFailed) || !(has(self.checkPassed) && [self.checkPassed.map(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', ""))].exists(names, self.checkFailed.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "") in names)))`,message="must not have a name that is also in checkPassed",fieldPath=".checkFailed"
 type StateNames struct {
 	// inReview are additional names of the state in which an application can be completed or rejected. The operator
 	// knows the name in review. The name completed, and names that start with rejected or declined, are not allowed.
@@ -199,4 +203,20 @@ type StateNames struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=150
 	Closed []string `json:"closed,omitempty"`
+	// checkPassed are additional names of the state of a check that passed. The operator knows accepted,
+	// manually_accepted and passed.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=150
+	CheckPassed []string `json:"checkPassed,omitempty"`
+	// checkFailed are additional names of the state of a check that failed. The operator knows rejected,
+	// manually_rejected and failed. A check with any other state is neither passed nor failed.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=150
+	CheckFailed []string `json:"checkFailed,omitempty"`
 }

@@ -49,6 +49,7 @@ var layers = []layer{
 	// The sandbox is an independent reading of the interface: with the client's types it could only agree with it.
 	{dir: "internal/sandbox", may: []string{"internal/sandbox/config"}, never: both},
 	{dir: "internal/reference", never: both},
+	{dir: "internal/tolerant", may: []string{"api"}, never: terraform},
 	{dir: "internal/await", never: both},
 	{dir: "internal/receiver", never: both},
 	{dir: "internal/version", never: both},
@@ -57,31 +58,33 @@ var layers = []layer{
 		dir: "provider", may: []string{"internal/client", "internal/receiver", "internal/reference"},
 		tests: []string{"internal/sandbox"}, never: kubernetes,
 	},
-	{dir: "operator/apierror", never: terraform},
+	{dir: "operator/apierror", may: []string{"internal/tolerant"}, never: terraform},
 	{
-		dir: "operator/ledger", may: []string{"api", "operator/apierror"},
+		dir: "operator/ledger", may: []string{"api", "internal/tolerant", "operator/apierror"},
 		tests: []string{"internal/testenv"}, never: terraform,
 	},
 	{
 		dir: "operator/connection", may: []string{"api", "internal/client", "internal/receiver"}, never: terraform,
 	},
 	{
-		dir: "operator/engine", may: []string{"api", "internal/client", "operator/apierror", "operator/connection"},
-		never: terraform,
+		dir: "operator/engine", never: terraform,
+		may: []string{"api", "internal/client", "internal/tolerant", "operator/apierror", "operator/connection"},
 	},
 	{
 		dir: "operator/individuals", may: []string{"api", "internal/client", "internal/reference"}, never: terraform,
 	},
+	{dir: "operator/evidence", may: []string{"api", "internal/client"}, never: terraform},
 	{dir: "operator/explore", may: []string{"operator/engine", "internal/guards"}, never: terraform},
 	controller("mandate",
-		[]string{"internal/receiver", "internal/reference", "operator/individuals", "operator/ledger"},
+		[]string{"internal/receiver", "internal/reference", "operator/evidence", "operator/individuals", "operator/ledger"},
 		"internal/gitops", "operator/explore"),
-	controller("action", []string{"operator/individuals", "operator/ledger"}, "internal/gitops", "operator/explore"),
+	controller("action",
+		[]string{"operator/evidence", "operator/individuals", "operator/ledger"}, "internal/gitops", "operator/explore"),
 	controller("service", []string{"internal/receiver"}, "internal/gitops"),
 	// It is no controller, but uses what they share, and knows none of them either.
 	controller("notification", []string{"internal/receiver"}),
 	{
-		dir: "operator", may: []string{"api", "internal/client"},
+		dir: "operator", may: []string{"api", "internal/client", "internal/tolerant"},
 		tests: []string{"internal/reference", "internal/sandbox", "internal/testenv"}, never: terraform,
 	},
 	{
@@ -92,7 +95,7 @@ var layers = []layer{
 	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox", "internal/version"}, never: both},
 	{
 		dir: "plugin", may: []string{
-			"api", "docs", "internal/client", "internal/sandbox/config", "internal/sandbox/dialect",
+			"api", "docs", "internal/client", "internal/sandbox/config", "internal/sandbox/dialect", "internal/tolerant",
 		},
 		tests: []string{"internal/sandbox", "internal/testenv"}, never: terraform,
 	},

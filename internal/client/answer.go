@@ -16,8 +16,8 @@ var ErrBusy = errors.New("too many large responses are read at the same time")
 
 var errTooLong = errors.New("the response exceeds the size limit")
 
-// smallBody is more than a usual response.
-const smallBody = 64 << 10
+// SmallBody is more than a usual response, in bytes.
+const SmallBody = 64 << 10
 
 // Raw is JSON of the service as it came. It may have personal data.
 type Raw = Sensitive[json.RawMessage]
@@ -47,7 +47,6 @@ func (a *answer) raw() Raw {
 	return Hide(json.RawMessage(a.json))
 }
 
-// read reads a response.
 func (c *Client) read(ctx context.Context, q *request, r *http.Response) *answer {
 	a := &answer{
 		ReadCloser: r.Body, request: q, status: r.StatusCode, header: r.Header, discardRaw: c.config.DiscardRaw,
@@ -57,7 +56,7 @@ func (c *Client) read(ctx context.Context, q *request, r *http.Response) *answer
 	case a.status < 200: // 101: its body is the connection itself, and no context ends a read from it
 		return a
 	case a.status >= 300 && !q.effect.mutates(): // nothing depends on what it says
-		limit = smallBody
+		limit = SmallBody
 	}
 	var err error
 	a.content, err = readBody(r, limit)
@@ -68,7 +67,7 @@ func (c *Client) read(ctx context.Context, q *request, r *http.Response) *answer
 	case errors.Is(err, ErrBusy):
 		a.failed = &Error{Kind: KindRateLimited, detail: ErrBusy.Error() + "; try again later"}
 	default:
-		a.failed = transportError(ctx, q.op, err, true)
+		a.failed = transportError(ctx, q.op, err, Unknown)
 	}
 	a.json = bytes.TrimSpace(bytes.TrimPrefix(a.content, []byte("\ufeff")))
 	if a.value, a.invalid = wire.Parse(a.json); a.invalid != nil && q.effect != effectCreate {
@@ -77,13 +76,12 @@ func (c *Client) read(ctx context.Context, q *request, r *http.Response) *answer
 	return a
 }
 
-// readBody reads the body of a response.
 func readBody(r *http.Response, limit int64) ([]byte, error) {
 	var read bytes.Buffer
-	read.Grow(int(min(max(r.ContentLength, 4<<10), smallBody)) + bytes.MinRead)
-	// Beyond smallBody, the buffer is made large at once: to let it grow would take three times as much.
-	_, err := io.CopyN(&read, r.Body, min(smallBody, limit)+1)
-	if err == nil && limit > smallBody {
+	read.Grow(int(min(max(r.ContentLength, 4<<10), SmallBody)) + bytes.MinRead)
+	// Beyond SmallBody, the buffer is made large at once: to let it grow would take three times as much.
+	_, err := io.CopyN(&read, r.Body, min(SmallBody, limit)+1)
+	if err == nil && limit > SmallBody {
 		read.Grow(int(limit) - read.Len() + 1 + bytes.MinRead)
 		_, err = read.ReadFrom(io.LimitReader(r.Body, limit+1-int64(read.Len())))
 	}

@@ -2,7 +2,8 @@ package client
 
 import (
 	"context"
-	"maps"
+
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // Application as the service returns it (interface: Application). What the service left out has the zero value.
@@ -58,8 +59,7 @@ type NewIndividual struct {
 }
 
 // CreateApplication creates an application and e-mails each individual, unless suppressed: POST /ext/applications. It
-// sends one request, over a connection of its own, and never again. The end of ctx does not cancel a request that was
-// sent.
+// sends one request, on its own connection, and never again. The end of ctx does not cancel a request that was sent.
 //
 // Errors: NotSent: nothing left this process. Refused and Forbidden: nothing was created. Candidate: the response shows
 // an id, and not whose. Accepted: the service creates it later, and the response shows no id. Unknown: the application
@@ -91,9 +91,7 @@ func (c *Client) RetrieveApplication(ctx context.Context, id int64) (*Applicatio
 // DeleteApplication deletes an application with its individuals and their check data: DELETE /ext/applications/{id}. It
 // cannot be undone. If the service refuses the form of the request, it is sent without a Content-Type.
 // Errors: IsNotFound if it no longer exists.
-func (c *Client) DeleteApplication(ctx context.Context, id int64) (*Change, error) {
-	var change *Change
-	var err error
+func (c *Client) DeleteApplication(ctx context.Context, id int64) (change *Change, err error) {
 	for _, form := range c.deletion.toTry() {
 		change, err = c.change(ctx, form.apply(newRequest(OpDeleteApplication, id)))
 		if !c.deletion.learn(form, err) {
@@ -110,23 +108,18 @@ func (c *Client) ArchiveApplication(ctx context.Context, id int64) (*Change, err
 }
 
 func (a *NewApplication) body() map[string]any {
-	body := map[string]any{"name": a.Name.Reveal(), "suppress_email_notification": a.SuppressEmailNotification}
-	if a.Reference != "" {
-		body["reference"] = a.Reference
-	}
-	if a.MandateTypeID != 0 {
-		body["mandate_type"] = a.MandateTypeID
-	}
-	individuals := []map[string]string{}
+	individuals := []map[string]any{}
 	for i := range a.Individuals {
 		individuals = append(individuals, a.Individuals[i].body())
 	}
+	body := withoutEmpty(map[string]any{"reference": a.Reference, "mandate_type": a.MandateTypeID})
+	body["name"], body["suppress_email_notification"] = a.Name.Reveal(), a.SuppressEmailNotification
 	body["individuals"] = individuals
 	return body
 }
 
-func (i *NewIndividual) body() map[string]string {
-	body := map[string]string{
+func (i *NewIndividual) body() map[string]any {
+	body := withoutEmpty(map[string]any{
 		"email":         i.Email.Reveal(),
 		"title":         i.Title.Reveal(),
 		"first_name":    i.FirstName.Reveal(),
@@ -134,10 +127,53 @@ func (i *NewIndividual) body() map[string]string {
 		"date_of_birth": i.DateOfBirth.Reveal(),
 		"gender":        i.Gender.Reveal(),
 		"reference":     i.Reference.Reveal(),
-	}
-	maps.DeleteFunc(body, func(_, value string) bool { return value == "" })
+	})
 	if i.MiddleName != nil {
 		body["middle_name"] = i.MiddleName.Reveal()
 	}
 	return body
+}
+
+// parseApplication reads an application, alone or wrapped. id and reference identify it, so they must be unambiguous;
+// everything else is read as far as possible.
+func parseApplication(a *answer) (*Application, error) {
+	o := a.value.Unwrap("application", "mandate")
+	if _, ok := o.Unambiguous("reference"); !ok {
+		return nil, a.unreadable("the response holds several references")
+	}
+	application := parseIdentity(o)
+	if application.ID == 0 {
+		return nil, a.unreadable("the response holds no id, or several")
+	}
+	application.Actions, application.Individuals = parseActions(o.Get("available_actions")), parseIndividuals(o)
+	application.Raw = a.raw()
+	return application, nil
+}
+
+func parseIdentity(o wire.Object) *Application {
+	return &Application{
+		ID:          o.ID("id"),
+		Name:        Hide(o.Text("name")),
+		Reference:   o.Identifier("reference"),
+		State:       parseState(o.Get("status", "state")),
+		MandateType: parseMandateType(o.Get("mandate_type", "application_type")),
+		Archived:    o.Get("archived").Bool(),
+	}
+}
+
+func parseMandateType(value wire.Value) MandateType {
+	if !value.IsObject() {
+		id, _ := value.ID()
+		return MandateType{ID: id}
+	}
+	o := value.Object()
+	return MandateType{ID: o.ID("id"), Name: o.Text("name"), Code: o.Text("code"), Description: o.Text("description")}
+}
+
+func parseActions(value wire.Value) []Action {
+	var actions []Action
+	for o := range value.Objects() {
+		actions = append(actions, Action{ID: o.ID("id"), Name: o.Text("name"), Title: o.Text("title")})
+	}
+	return actions
 }

@@ -3,9 +3,10 @@ package client
 import (
 	"cmp"
 	"context"
-	"maps"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mandate-io/idv/internal/client/wire"
 )
@@ -16,17 +17,17 @@ type Check struct {
 	Name, Title string
 	State       State
 	// FailedFields are the names of the fields that failed (interface: Check, individual_checkfield_result), or their
-	// numbers as the interface shows them. Results themselves are personal data, and are left out.
+	// numbers as the interface shows them.
 	FailedFields []string
+	// Results are those of all fields, one per line and sorted. They are personal data: only compare them.
+	Results Secret
 }
 
-// CheckReview is what AcceptCheck and RejectCheck send (interface: Accept check and Reject check). Empty fields are
-// left out.
+// CheckReview is what AcceptCheck and RejectCheck send (interface: Accept check, Reject check), without empty fields.
 type CheckReview struct {
 	Comment    Secret // the reason
 	CommentFor string // the context of the comment, such as "IndividualCheck"
-	// Reference is the "unique reference id of the check". Whether that is the check's id is not documented. 0 leaves it
-	// out.
+	// Reference is the "unique reference id of the check". Whether that is the check's id is not documented.
 	Reference int64
 }
 
@@ -44,9 +45,26 @@ func (c *Client) RejectCheck(ctx context.Context, checkID int64, review CheckRev
 }
 
 func (r CheckReview) body() map[string]any {
-	body := map[string]any{"comment": r.Comment.Reveal(), "comment_for": r.CommentFor, "reference": r.Reference}
-	maps.DeleteFunc(body, func(_ string, value any) bool { return value == "" || value == int64(0) })
-	return body
+	return withoutEmpty(map[string]any{
+		"comment": r.Comment.Reveal(), "comment_for": r.CommentFor, "reference": r.Reference,
+	})
+}
+
+func parseCheck(o wire.Object) Check {
+	check := Check{
+		ID: o.ID("id"), Name: o.Text("name"), Title: o.Text("title"), State: parseState(o.Get("status", "state")),
+	}
+	var results []string
+	for result := range o.Get("individual_checkfield_result").Objects() {
+		name, failed := parseFieldResult(result)
+		if failed {
+			check.FailedFields = append(check.FailedFields, name)
+		}
+		results = append(results, name+" "+result.Get("result").Raw()+" "+result.Get("status").Raw())
+	}
+	slices.Sort(results)
+	check.Results = Hide(strings.Join(results, "\n"))
+	return check
 }
 
 // failedResult matches the folded words with which a result says that the field failed. Not documented: our reading.

@@ -44,7 +44,6 @@ func (a *answer) judge() *Error {
 
 // detail says what is special about a failure. Else, its kind says enough.
 func (a *answer) detail(outcome Outcome, holds body) string {
-	limit, tooLarge := errors.AsType[wire.LimitError](a.invalid)
 	switch {
 	case outcome == Candidate:
 		return "the response shows an id without the reference that was sent"
@@ -56,8 +55,8 @@ func (a *answer) detail(outcome Outcome, holds body) string {
 		return ""
 	case a.failed != nil:
 		return a.failed.detail
-	case holds == bodyTooLong && tooLarge:
-		return string(limit)
+	case holds == bodyTooLong:
+		return a.invalid.Error()
 	case holds == bodyForeign:
 		return "the response is not JSON"
 	case a.effect != effectLogin && holds&(bodyProblem|bodyFailure) != 0:
@@ -67,12 +66,11 @@ func (a *answer) detail(outcome Outcome, holds body) string {
 	}
 }
 
-// holds says what a response holds.
 func (a *answer) holds(problem *Problem) body {
 	_, tooLarge := errors.AsType[wire.LimitError](a.invalid)
 	success, creates := a.status < 300, a.effect == effectCreate && a.status < 400
 	isProblem, isFailure := problem != nil && (!success || a.isProblem()), a.reportsFailure()
-	shown := a.shown()
+	shown, challenges := a.shown(), strings.Join(a.header.Values("WWW-Authenticate"), ",")
 	switch {
 	case creates && shown != nil && !isProblem && !isFailure:
 		return bodyCreated
@@ -86,7 +84,7 @@ func (a *answer) holds(problem *Problem) body {
 		return bodyContradiction
 	case isProblem:
 		return bodyProblem
-	case a.status == http.StatusUnauthorized && hasBearerChallenge(a.header):
+	case a.status == http.StatusUnauthorized && bearerChallenge.MatchString(challenges):
 		return bodyChallenge
 	case success && a.op == OpIndividualReport:
 		return a.holdsFile()
@@ -127,10 +125,6 @@ func (a *answer) reportsFailure() bool {
 
 var bearerChallenge = regexp.MustCompile(`(?i)(^|,)\s*bearer(\s|,|$)`)
 
-func hasBearerChallenge(header http.Header) bool {
-	return bearerChallenge.MatchString(strings.Join(header.Values("WWW-Authenticate"), ","))
-}
-
 // shown is the one object with an id beside the reference that a create has sent, in usual wrappers, or nil. An id
 // beside another reference, or none, may be that of a job, of a request or of another application. Letter case makes
 // no difference: a service may normalize it.
@@ -145,21 +139,15 @@ func (a *answer) shown() wire.Object {
 // only is the one object with an id that fits, in usual wrappers, or nil.
 func (a *answer) only(fits func(wire.Object) bool) wire.Object {
 	var found []wire.Object
-	level := []wire.Value{a.value}
-	for range wire.MaxWrappers + 1 {
-		var inner []wire.Value
-		for _, v := range level {
-			if o := v.Object(); o.ID("id") != 0 && fits(o) {
-				found = append(found, o)
-			}
-			inner = append(inner, v.Wrapped("application", "mandate")...)
+	for _, v := range a.value.Layers(true, "application", "mandate") {
+		if o := v.Object(); o.ID("id") != 0 && fits(o) {
+			found = append(found, o)
 		}
-		level = inner
 	}
-	if len(found) == 1 {
-		return found[0]
+	if len(found) != 1 {
+		return nil
 	}
-	return nil
+	return found[0]
 }
 
 // candidate is the id that the response to a create shows without being the application that was sent; 0 if none.

@@ -9,7 +9,6 @@ package client
 
 import (
 	"context"
-	"crypto/tls"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -21,8 +20,6 @@ import (
 type Client struct {
 	config  Config
 	baseURL string // with apiPrefix
-	tls     *tls.Config
-	proxy   func(*http.Request) (*url.URL, error)
 	limits  *Limits
 	tokens  *tokenSource
 	close   context.CancelFunc
@@ -39,50 +36,48 @@ type Client struct {
 // Errors name the field of Config and what to do. They hold no value.
 func New(config Config) (*Client, error) {
 	config = config.withDefaults()
-	base, err := parseBaseURL(config.BaseURL)
-	if err != nil {
-		return nil, err
-	}
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	tlsConfig, err := tlsConfig(config.CABundle)
+	baseURL, err := url.JoinPath(config.BaseURL, apiPrefix)
 	if err != nil {
 		return nil, err
 	}
-	proxy, err := config.proxy()
+	shared, err := config.transport()
 	if err != nil {
 		return nil, err
 	}
 	lifetime, cancel := context.WithCancel(context.Background())
 	alike := new(atomic.Int32)
+	undocumented := func() *forms { return &forms{readings: undocumentedForms, alike: alike} }
 	c := &Client{
 		config:   config,
-		baseURL:  base.JoinPath(apiPrefix).String(),
-		tls:      tlsConfig,
-		proxy:    proxy,
+		baseURL:  baseURL,
 		limits:   config.limits(),
 		close:    cancel,
-		complete: &transition{configured: config.CompleteMethod, forms: newUndocumentedForms(alike)},
-		reject:   &transition{configured: config.RejectMethod, forms: newUndocumentedForms(alike)},
-		resend:   newUndocumentedForms(alike),
-		reset:    newUndocumentedForms(alike),
-		deletion: newEmptyForms(),
+		complete: &transition{configured: config.CompleteMethod, forms: undocumented()},
+		reject:   &transition{configured: config.RejectMethod, forms: undocumented()},
+		resend:   undocumented(),
+		reset:    undocumented(),
+		deletion: &forms{readings: emptyForms, alike: new(atomic.Int32)},
 	}
 	c.tokens = &tokenSource{
 		requestToken: func() (*token, *Error) { return c.requestToken(lifetime) },
 		holdOff:      c.limits.loginHoldOff(loginForm{config.GrantType, config.TokenAuthorization}),
 	}
+	c.bottom = &exchange{c, shared}
 	c.chain = c.newChain()
 	return c, nil
 }
 
 // RateLimitDelay returns how long a request that is made now would wait for the rate limit and for the service's
 // Retry-After; 0 or less is no wait. It reserves nothing.
-func (c *Client) RateLimitDelay() time.Duration { return c.limits.delay() }
+func (c *Client) RateLimitDelay() time.Duration {
+	delay, _ := c.limits.reserve(func(time.Duration) bool { return false })
+	return delay
+}
 
-// Close cancels a login in progress and closes idle connections. Requests in progress continue; those that still need a
-// login fail.
+// Close cancels a login in progress and closes idle connections. Other requests continue, unless they need a login.
 func (c *Client) Close() {
 	c.close()
 	c.bottom.shared.CloseIdleConnections()

@@ -85,8 +85,7 @@ type Config struct {
 	Limits *Limits
 	// Wrap, if set, wraps the transport of every HTTP request. The body of a response is closed when it was decoded.
 	Wrap func(http.RoundTripper) http.RoundTripper
-	// DiscardRaw leaves Raw of applications, individuals, reviews and reference data empty, so that no response stays in
-	// memory for its sake.
+	// DiscardRaw leaves Raw of applications, individuals, reviews and reference data empty, to save memory.
 	DiscardRaw bool
 	// CompleteMethod and RejectMethod are the HTTP methods of CompleteApplication and RejectApplication; "" is Auto.
 	CompleteMethod, RejectMethod TransitionMethod
@@ -98,8 +97,7 @@ type Config struct {
 	// Inspect, if set, is called with every response that was read, logins included: a token or personal data. It is for
 	// finding out what a service is like.
 	Inspect func(Exchange)
-	// MayRetry, if set, is asked before an operation sends its request again after a fault. If it reports false, the
-	// operation fails at once.
+	// MayRetry, if set, is asked before a request is sent again after a fault. false: the operation fails at once.
 	MayRetry func() bool
 }
 
@@ -117,7 +115,6 @@ type RequestResult struct {
 // Exchange is a response as it came.
 type Exchange struct {
 	Operation Operation
-	Method    string
 	Status    int
 	Header    http.Header
 	Body      Sensitive[[]byte]
@@ -135,7 +132,6 @@ type OperationResult struct {
 	Err         error // nil, or an *Error
 }
 
-// withDefaults is the configuration with the defaults of what is not set.
 func (c Config) withDefaults() Config {
 	c.UserAgent = cmp.Or(c.UserAgent, "idv-client")
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
@@ -150,6 +146,7 @@ func (c Config) withDefaults() Config {
 func (c *Config) validate() error {
 	methods := []TransitionMethod{TransitionAuto, TransitionPATCH, TransitionPOST, TransitionPUT}
 	return cmp.Or(
+		ValidateBaseURL(c.BaseURL),
 		oneOf("token authorization", c.TokenAuthorization, TokenAuthorizationAuto, TokenAuthorizationNone,
 			TokenAuthorizationBasic, TokenAuthorizationUserBasic),
 		oneOf("grant type", c.GrantType, GrantPassword, GrantClientCredentials),

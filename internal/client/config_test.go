@@ -110,6 +110,7 @@ func TestBaseURLs(t *testing.T) {
 		"https://idv.example.com/":         "https://idv.example.com/api/v1/ext/references",
 		"HTTPS://idv.example.com:8443/a//": "https://idv.example.com:8443/a/api/v1/ext/references",
 		"https://idv.example.com/api/v1x":  "https://idv.example.com/api/v1x/api/v1/ext/references",
+		"https://idv.example.com/a%2Fb":    "https://idv.example.com/a%2Fb/api/v1/ext/references",
 		"http://127.0.0.1:80":              "http://127.0.0.1:80/api/v1/ext/references",
 		"http://127.9.9.9":                 "http://127.9.9.9/api/v1/ext/references",
 		"http://LOCALHOST:80":              "http://LOCALHOST:80/api/v1/ext/references",

@@ -18,7 +18,9 @@ func TestDecodeApplication(t *testing.T) {
 			ID: 12, Reference: Hide("A-1.jane"), Email: Hide("jane@example.com"),
 			State: State{2, "invited"}, TermsAccepted: true, ChecksInReview: 1, ChecksPending: 2, ChecksPassed: 3,
 			CompletedActions: []Action{{5, "selfie", "Take a selfie"}},
-			Checks:           []Check{{77, "liveness", "Liveness", State{4, "manually_accepted"}, []string{"3"}}},
+			Checks: []Check{{
+				77, "liveness", "Liveness", State{4, "manually_accepted"}, []string{"3"}, Hide("2 \"ok\" 1\n3 \"failed\" 2"),
+			}},
 		}},
 	}
 	const documented = `{
@@ -197,7 +199,7 @@ func TestDecodeChange(t *testing.T) {
 	}
 }
 
-// TestFailedFields: results are what people gave, so only the names of fields are kept.
+// TestFailedFields: results are what people gave, so a status shows only the names of fields.
 func TestFailedFields(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"check_field":3,"result":"failed"}`:                           "3",
@@ -274,6 +276,36 @@ func TestStages(t *testing.T) {
 	}
 }
 
+func TestCheckResult(t *testing.T) {
+	more := StateNames{
+		CheckPassed: []string{"Clear", "Failed", "both", "manually rejected"},
+		CheckFailed: []string{"needs attention", "passed", "BOTH"},
+	}
+	for name, want := range map[string]struct{ known, more CheckResult }{
+		"manually_accepted": {CheckPassed, CheckPassed},
+		"Manually Accepted": {CheckPassed, CheckPassed},
+		"accepted":          {CheckPassed, CheckPassed},
+		"PASSED":            {CheckPassed, CheckPassed},
+		"manually-rejected": {CheckFailed, CheckFailed},
+		"rejected":          {CheckFailed, CheckFailed},
+		"failed":            {CheckFailed, CheckFailed},
+		"clear":             {CheckUnknown, CheckPassed},
+		"NEEDS_ATTENTION":   {CheckUnknown, CheckFailed},
+		"both":              {CheckUnknown, CheckFailed},
+		"in review":         {CheckUnknown, CheckUnknown},
+		"not passed":        {CheckUnknown, CheckUnknown},
+		"passed.":           {CheckUnknown, CheckUnknown},
+		"":                  {CheckUnknown, CheckUnknown},
+	} {
+		if got := (StateNames{}).CheckResult(State{Name: name}); got != want.known {
+			t.Errorf("%q: %v, want %v", name, got, want.known)
+		}
+		if got := more.CheckResult(State{Name: name}); got != want.more {
+			t.Errorf("%q with more names: %v, want %v", name, got, want.more)
+		}
+	}
+}
+
 func TestDetails(t *testing.T) {
 	const documented = `{
 		"id":7,"email":"jane@example.com","title":"Ms","first_name":"Jane","middle_name":"","lastName":"Doe",
@@ -294,5 +326,36 @@ func TestDetails(t *testing.T) {
 	}
 	if details := new(Individual).Details().Reveal(); details != nil {
 		t.Errorf("an individual of an application has no details: %v", details)
+	}
+}
+
+// TestResults: the same results in another order are the same, and every other value or status is not.
+func TestResults(t *testing.T) {
+	const first, second = `{"check_field":2,"result":"ok","status":1}`, `{"check_field":3,"result":"Ghent","status":2}`
+	results := func(fields ...string) string {
+		body := `{"id":1,"individuals":[{"checks":[{"individual_checkfield_result":[` + strings.Join(fields, ",") + `]}]}]}`
+		s := newService(t, answers(200, body), false)
+		defer s.Close()
+		application, err := s.client(t).RetrieveApplication(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return application.Individuals[0].Checks[0].Results.Reveal()
+	}
+	want := results(first, second)
+	if got := results(second, first); got != want {
+		t.Errorf("in another order: %q, want %q", got, want)
+	}
+	for name, other := range map[string]string{
+		"value":  strings.Replace(second, "Ghent", "Bruges", 1),
+		"status": strings.Replace(second, `"status":2`, `"status":1`, 1),
+		"field":  strings.Replace(second, `"check_field":3`, `"check_field":4`, 1),
+	} {
+		if results(first, other) == want {
+			t.Errorf("another %s is not seen", name)
+		}
+	}
+	if results(first) == want {
+		t.Error("a result that is gone is not seen")
 	}
 }

@@ -15,8 +15,7 @@ import (
 type Outcome int
 
 const (
-	// Unknown: the request may have been carried out. It is the zero value, because it holds for everything that is not
-	// proved to be one of the others.
+	// Unknown: the request may have been carried out. It is the zero value: it holds until another one is proved.
 	Unknown Outcome = iota
 	// NotSent: no request reached the service.
 	NotSent
@@ -45,8 +44,7 @@ func (o Outcome) String() string {
 // NothingDone reports whether nothing was changed and nobody was e-mailed.
 func (o Outcome) NothingDone() bool { return o == NotSent || o == Refused || o == Forbidden }
 
-// Kind says why an operation failed, and Outcome what that means for its effect. Decide by these two, not by texts or
-// statuses.
+// Kind says why an operation failed, and Outcome what that means. Decide by these two, not by texts or statuses.
 type Kind string
 
 // The kinds of failure. The interface documents few statuses (interface: Errors); the rest is our reading.
@@ -152,8 +150,7 @@ func failureOf(err error) *Error {
 	return new(Error)
 }
 
-// OutcomeOf returns the Outcome of an error that a Client method returned, Done for nil, and Unknown for any other
-// error.
+// OutcomeOf returns the Outcome of an error that a Client method returned, Done for nil, and Unknown for any other.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Done

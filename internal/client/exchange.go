@@ -8,19 +8,16 @@ import (
 	"time"
 )
 
-// exchange is the bottom of the chain: it sends one HTTP request, exactly once, reads the response, and says what it
-// proves.
+// exchange is the bottom of the chain: it sends one HTTP request, once, reads the response, and says what it proves.
 type exchange struct {
 	client *Client
 	shared *http.Transport
 }
 
-// RoundTrip implements http.RoundTripper.
 func (t *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 	q, ctx := requestOf(r), r.Context()
 	if q.effect.emails() {
-		// From here on, neither a shutdown nor the caller's context may cut the request short: the service would go on,
-		// and the response with the id would be lost.
+		// Neither a shutdown nor the caller's context may cut it short: the service would go on, and the id be lost.
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), q.deadline, errDeadline)
 		defer cancel()
@@ -31,6 +28,7 @@ func (t *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 	q.slowest = max(q.slowest, duration)
 	t.observe(q, duration, received, failure)
 	if failure != nil {
+		q.outcome = q.effect.worst(q.outcome, failure.Outcome)
 		t.client.limits.holdOff(failure.RetryAfter)
 		return nil, failure
 	}
@@ -48,7 +46,7 @@ func (t *exchange) send(ctx context.Context, r *http.Request, q *request) (*http
 	r.GetBody = nil
 	response, err := t.transport(q).RoundTrip(r)
 	if err != nil {
-		return nil, nil, transportError(ctx, q.op, err, progress.mayHaveArrived(ctx))
+		return nil, nil, transportError(ctx, q.op, err, progress.outcome(ctx))
 	}
 	received := t.client.read(ctx, q, response)
 	if failure := received.judge(); failure != nil {
@@ -65,12 +63,11 @@ func (t *exchange) send(ctx context.Context, r *http.Request, q *request) (*http
 // moment, that would look like a lost response, and the outcome would be Unknown for no reason. A transport of its own
 // makes sure of that: concurrent HTTP/2 requests of one transport share a connection.
 //
-// So does a report: the shared transport waits for the beginning of a response only as long as Config.RequestTimeout
-// allows.
+// So does a report, which may begin later than the shared transport waits.
 func (t *exchange) transport(q *request) http.RoundTripper {
 	transport := t.shared
 	if q.effect != effectNone || q.op == OpIndividualReport {
-		transport = t.client.dedicatedTransport()
+		transport = dedicated(transport)
 	}
 	if t.client.config.Wrap != nil {
 		return t.client.config.Wrap(transport)
@@ -94,8 +91,7 @@ func (t *exchange) observe(q *request, duration time.Duration, received *answer,
 	}
 	if config.Inspect != nil && received != nil {
 		config.Inspect(Exchange{
-			Operation: q.op, Method: q.method, Status: received.status, Header: received.header,
-			Body: Hide(received.content),
+			Operation: q.op, Status: received.status, Header: received.header, Body: Hide(received.content),
 		})
 	}
 }

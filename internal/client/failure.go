@@ -16,17 +16,18 @@ func invalid(op Operation, detail string) *Error {
 	return &Error{Operation: op, Outcome: NotSent, Kind: KindInvalid, detail: detail}
 }
 
+// unreadable is the error of a 2xx response that differs from the interface. The request was probably carried out.
+func (a *answer) unreadable(detail string) *Error {
+	return &Error{Operation: a.op, Kind: KindUnreadable, Status: a.status, detail: detail}
+}
+
 // transportError is the error of a request without a response. What cannot have reached a server was not sent.
-func transportError(ctx context.Context, op Operation, err error, mayHaveArrived bool) *Error {
-	outcome := NotSent
-	if mayHaveArrived {
-		outcome = Unknown
-	}
+func transportError(ctx context.Context, op Operation, err error, outcome Outcome) *Error {
 	var timeout net.Error
 	switch {
 	case ctx.Err() != nil:
 		return contextEnded(ctx, op, outcome, "before the response was complete")
-	case !mayHaveArrived:
+	case outcome == NotSent:
 		return &Error{Operation: op, Outcome: outcome, Kind: KindUnreachable, detail: describeDialError(err)}
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return &Error{Operation: op, Outcome: outcome, Kind: KindTimeout, detail: "the service did not respond in time"}

@@ -2,19 +2,23 @@ package client
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"sync/atomic"
 )
 
 // form is how a request without a documented payload is sent.
 type form struct {
-	body        []byte
-	contentType string
-	number      int32 // among the readings
+	body   []byte
+	typed  bool  // with the Content-Type
+	number int32 // among the readings
 }
 
 func (f *form) apply(q *request) *request {
-	q.body, q.contentType = f.body, f.contentType
+	q.body = f.body
+	if !f.typed {
+		q.header.Del("Content-Type")
+	}
 	return q
 }
 
@@ -28,19 +32,13 @@ type forms struct {
 	learned  atomic.Pointer[form]
 }
 
-// newUndocumentedForms are for operations whose payload is not documented: an empty object, or no body, with the
-// Content-Type that the interface lists for every request or without it.
-func newUndocumentedForms(alike *atomic.Int32) *forms {
-	return &forms{
-		readings: []*form{{encode(struct{}{}), "application/json", 0}, {nil, "application/json", 1}, {nil, "", 2}},
-		alike:    alike,
-	}
-}
-
-// newEmptyForms are for operations without a body. Some frameworks refuse a Content-Type without one.
-func newEmptyForms() *forms {
-	return &forms{readings: []*form{{nil, "application/json", 0}, {nil, "", 1}}, alike: new(atomic.Int32)}
-}
+var (
+	// undocumentedForms are for operations whose payload is not documented: an empty object, or no body, with the
+	// Content-Type that the interface lists for every request or without it.
+	undocumentedForms = []*form{{encode(struct{}{}), true, 0}, {nil, true, 1}, {nil, false, 2}}
+	// emptyForms are for operations without a body. Some frameworks refuse a Content-Type without one.
+	emptyForms = []*form{{nil, true, 0}, {nil, false, 1}}
+)
 
 // toTry are the forms to send, in order. After all of them were refused, it is the same order again, because the
 // refusals may have been about something else.
@@ -71,6 +69,12 @@ func (f *forms) learn(sent *form, err error) (refused bool) {
 func refusesForm(e *Error) bool {
 	invalid := e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity
 	return e.Outcome != NotSent && (e.Status == http.StatusUnsupportedMediaType || invalid && len(e.Problem.Fields()) == 0)
+}
+
+// withoutEmpty removes the fields that are not set.
+func withoutEmpty(body map[string]any) map[string]any {
+	maps.DeleteFunc(body, func(_ string, value any) bool { return value == "" || value == int64(0) })
+	return body
 }
 
 // encode writes a request body. Bodies consist of strings, numbers and lists of them, which always encode.

@@ -6,8 +6,7 @@ import (
 	"github.com/mandate-io/idv/internal/client/wire"
 )
 
-// Individual as the service returns it (interface: Individual), without the person's details: Details reads those from
-// Raw.
+// Individual as the service returns it (interface: Individual). Details reads the person's details from Raw.
 type Individual struct {
 	ID int64 // 0 if the service gave none, or several
 	// Reference and Email are "" if the service gave none, or several.
@@ -45,8 +44,7 @@ func (c *Client) RetrieveIndividual(ctx context.Context, id int64) (*Individual,
 // an empty object (payload and response are not documented: our reading). It sends one request, and the end of ctx does
 // not cancel a request that was sent. If the service refuses the form of the body, the next call sends another one.
 //
-// Errors: NotSent, Refused and Forbidden: no e-mail was sent. Unknown: one may have been sent, and a repetition may
-// send another.
+// Errors: NotSent, Refused and Forbidden: no e-mail was sent. Unknown: one may have been. A repetition may send one.
 func (c *Client) ResendInvites(ctx context.Context, individualID int64) (*Change, error) {
 	return c.invite(ctx, OpResendInvites, individualID, c.resend)
 }
@@ -68,9 +66,44 @@ func (c *Client) invite(ctx context.Context, op Operation, individualID int64, k
 	return change, err
 }
 
-// Details are the members of the response to RetrieveIndividual, with who the individual is (interface: Individual,
-// Address).
+// Details are who the individual is, as RetrieveIndividual has read it (interface: Individual, Address).
 func (i *Individual) Details() Sensitive[wire.Object] {
 	value, _ := wire.Parse(i.Raw.Reveal())
 	return Hide(value.Unwrap("individual"))
+}
+
+func parseIndividuals(o wire.Object) []Individual {
+	var individuals []Individual
+	for _, item := range o.Get("individuals").List() {
+		if individual := item.Unwrap("individual"); individual != nil {
+			individuals = append(individuals, parseIndividual(individual))
+		}
+	}
+	return individuals
+}
+
+func parseIndividual(o wire.Object) Individual {
+	individual := Individual{
+		ID:               o.ID("id"),
+		Reference:        Hide(o.Identifier("reference")),
+		Email:            Hide(o.Identifier("email")),
+		State:            parseState(o.Get("status", "state")),
+		TermsAccepted:    o.Get("terms_accepted").Bool(),
+		ChecksInReview:   o.Get("checks_in_review").Count(),
+		ChecksPending:    o.Get("checks_in_pending").Count(),
+		ChecksPassed:     o.Get("checks_passed").Count(),
+		CompletedActions: parseActions(o.Get("completed_actions")),
+	}
+	checks := o.Get("checks")
+	for check := range checks.Objects() {
+		individual.Checks = append(individual.Checks, parseCheck(check))
+	}
+	for _, kind := range checks.Object() { // a list for each kind of check; not documented: our reading
+		for o := range kind.Value.Objects() {
+			if check := parseCheck(o); check.State != (State{}) {
+				individual.Checks = append(individual.Checks, check)
+			}
+		}
+	}
+	return individual
 }

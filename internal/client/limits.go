@@ -19,14 +19,13 @@ type Limits struct {
 	mu      sync.Mutex
 	maxWait time.Duration
 	rate    *rate.Limiter
-	// retries is a budget of its own: during an outage every request fails, and retrying all of them would multiply
-	// the load.
+	// retries is a budget of its own: to retry everything that fails in an outage would multiply the load.
 	retries   *rate.Limiter
 	notBefore time.Time // no request is sent before it: the service's Retry-After
-	logins    map[loginForm]*loginHoldOff
+	// logins are the hold-offs by what tells one kind of login from another, which the service may accept.
+	logins map[loginForm]*loginHoldOff
 }
 
-// loginForm is what tells one kind of login from another, which the service may accept.
 type loginForm struct {
 	grant         GrantType
 	authorization TokenAuthorization
@@ -57,7 +56,6 @@ func (c *Config) limits() *Limits {
 	return l
 }
 
-// loginHoldOff is that of the logins of a form.
 func (l *Limits) loginHoldOff(form loginForm) *loginHoldOff {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,12 +100,6 @@ func (l *Limits) reserve(fits func(time.Duration) bool) (delay time.Duration, ca
 		defer l.mu.Unlock()
 		reservation.CancelAt(l.earliest(time.Now()))
 	}
-}
-
-// delay is how long a request that is made now would wait. It reserves nothing.
-func (l *Limits) delay() time.Duration {
-	delay, _ := l.reserve(func(time.Duration) bool { return false })
-	return delay
 }
 
 // earliest is when the next request may be sent, apart from the rate limit. Reservations are made for that time: if

@@ -253,7 +253,7 @@ func TestRateLimitDelay(t *testing.T) {
 		wants := func(want time.Duration) {
 			t.Helper()
 			for range 3 {
-				if got := l.delay().Round(time.Millisecond); got != want {
+				if got := (&Client{limits: l}).RateLimitDelay().Round(time.Millisecond); got != want {
 					t.Errorf("the delay is %s, want %s", got, want)
 				}
 			}

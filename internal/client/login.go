@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/base64"
+	"maps"
 	"math"
 	"net/url"
 	"strconv"
@@ -46,52 +47,42 @@ func (c *Client) requestToken(lifetime context.Context) (*token, *Error) {
 	if wait := c.limits.holdOffRemaining(); wait > 0 {
 		return nil, rateLimited(OpToken, wait)
 	}
-	q := newRequest(OpToken, 0)
-	q.contentType = "application/x-www-form-urlencoded"
-	q.body, q.authorization = c.config.tokenRequest()
-	r, err := c.httpRequest(ctx, q)
-	if err != nil {
-		return nil, failureOf(err)
+	a, failure := c.send(ctx, c.bottom, c.config.tokenRequest())
+	if failure != nil {
+		return nil, failure
 	}
-	response, err := c.bottom.RoundTrip(r)
-	if err != nil {
-		return nil, failureOf(err)
-	}
-	defer response.Body.Close()
-	return parseToken(q.answer, time.Now())
+	defer a.Close()
+	return parseToken(a, time.Now())
 }
 
-// tokenRequest is the form and the header Authorization of the token request.
-func (c *Config) tokenRequest() (body []byte, authorization Secret) {
-	form := url.Values{"grant_type": {string(c.GrantType)}}
-	fields := map[string]string{"client_id": c.Credentials.ClientID, "client_secret": c.Credentials.ClientSecret.Reveal()}
+// tokenRequest is the token request, with the credentials that are set.
+func (c *Config) tokenRequest() *request {
+	own, authorization := c.Credentials, Secret{}
+	form := url.Values{
+		"grant_type": {string(c.GrantType)}, "client_id": {own.ClientID}, "client_secret": {own.ClientSecret.Reveal()},
+	}
 	if c.GrantType != GrantClientCredentials {
-		fields["username"], fields["password"] = c.Credentials.Username, c.Credentials.Password.Reveal()
+		form.Set("username", own.Username)
+		form.Set("password", own.Password.Reveal())
 	}
-	for field, value := range fields {
-		if value != "" {
-			form.Set(field, value)
-		}
-	}
+	maps.DeleteFunc(form, func(_ string, values []string) bool { return values[0] == "" })
 	switch c.TokenAuthorization {
 	case TokenAuthorizationNone:
 	case TokenAuthorizationUserBasic:
-		authorization = c.Credentials.UserBasic()
+		authorization = basic(own.Username, own.Password)
 	default:
-		authorization = c.Credentials.Basic()
+		authorization = basic(own.ClientID, own.ClientSecret)
 	}
+	q := newRequest(OpToken, 0)
+	q.body = []byte(form.Encode())
+	q.header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if authorization.Reveal() != "" {
-		authorization = Hide("Basic " + authorization.Reveal())
+		q.header.Set("Authorization", "Basic "+authorization.Reveal())
 	}
-	return []byte(form.Encode()), authorization
+	return q
 }
 
-// Basic is the value of HTTP Basic authentication with the client credentials; "" without a client ID.
-func (c Credentials) Basic() Secret { return basic(c.ClientID, c.ClientSecret) }
-
-// UserBasic is that with the user's; "" without a user name.
-func (c Credentials) UserBasic() Secret { return basic(c.Username, c.Password) }
-
+// basic is the value of HTTP Basic authentication; "" without a user.
 func basic(user string, password Secret) Secret {
 	if user == "" {
 		return Secret{}
@@ -99,13 +90,14 @@ func basic(user string, password Secret) Secret {
 	return Hide(base64.StdEncoding.EncodeToString([]byte(user + ":" + password.Reveal())))
 }
 
-// Secrets are the passwords and secrets of the client's credentials and the tokens that it used last, which nothing may
-// show.
+// Secrets are those of the client's credentials, and the tokens that it used last. Nothing may show them.
 func (c *Client) Secrets() []Secret {
 	c.tokens.mu.Lock()
 	defer c.tokens.mu.Unlock()
-	credentials := c.config.Credentials
-	secrets := []Secret{credentials.Password, credentials.ClientSecret, credentials.Basic(), credentials.UserBasic()}
+	own := c.config.Credentials
+	secrets := []Secret{
+		own.Password, own.ClientSecret, basic(own.ClientID, own.ClientSecret), basic(own.Username, own.Password),
+	}
 	for _, t := range []*token{c.tokens.former, c.tokens.current} {
 		if t != nil {
 			secrets = append(secrets, t.value)

@@ -35,8 +35,7 @@ const (
 type effect int
 
 const (
-	// effectEmails: it e-mails people, or may. One request, whatever happens. It is the zero value, so that a forgotten
-	// entry is safe.
+	// effectEmails: it may e-mail people. One request, whatever happens. It is the zero value: a forgotten entry is safe.
 	effectEmails effect = iota
 	// effectCreate is effectEmails, and the answer has to show what was created.
 	effectCreate
@@ -50,16 +49,13 @@ const (
 	effectLogin
 )
 
-// emails reports whether the operation may e-mail people.
 func (e effect) emails() bool { return e == effectEmails || e == effectCreate }
 
-// mutates reports whether the operation changes something at the service.
 func (e effect) mutates() bool { return e < effectNone }
 
 const (
 	// emailDeadline bounds an operation that may e-mail people, and the request itself once more. A shutdown does not
-	// cancel the request, so both have to fit into the operator's twenty seconds of shutdown, with time to record the
-	// response.
+	// cancel it, so both have to fit into the operator's twenty seconds of shutdown, with time to record the response.
 	emailDeadline  = 12 * time.Second
 	loginDeadline  = 10 * time.Second
 	reportDeadline = 2 * time.Minute

@@ -21,8 +21,7 @@ type Problem struct {
 	contradicts bool
 }
 
-// FieldError is one leaf of a problem's `exception` tree (interface: Errors). It has no Messages if the leaf is no
-// text.
+// FieldError is one leaf of a problem's `exception` (interface: Errors). It has no Messages if the leaf is no text.
 type FieldError struct {
 	Path     Path
 	Messages []Secret
@@ -33,8 +32,7 @@ type Path []PathStep
 
 // PathStep is a field or a list index.
 type PathStep struct {
-	// Field is the interface's name, such as "reference"; "" for an index, and for a name that the interface does not
-	// know.
+	// Field is the interface's name, such as "reference"; "" for an index, and for a name that it does not know.
 	Field string
 	// Index is counted from 0; -1 for a field.
 	Index int
@@ -95,20 +93,14 @@ func agrees(o wire.Object, status int) bool {
 	return err == nil && (number == status || refuses(number) && refuses(status))
 }
 
-// collect adds the leaves of a tree. What is neither an object nor a message counts as an error without messages,
-// because it still names a field.
+// collect adds the leaves of a tree. What is neither an object nor a message is one, too: it still names a field.
 func (p *Problem) collect(path Path, value wire.Value) {
-	if len(path) >= maxExceptionDepth {
-		return
+	if len(path) < maxExceptionDepth {
+		for _, m := range value.Object() {
+			p.collect(append(slices.Clip(path), fieldStep(m.Name)), m.Value)
+		}
 	}
-	for _, m := range value.Object() {
-		p.collectLeaf(append(slices.Clip(path), fieldStep(m.Name)), m.Value)
-	}
-}
-
-func (p *Problem) collectLeaf(path Path, value wire.Value) {
-	if value.IsObject() {
-		p.collect(path, value)
+	if value.IsObject() || len(path) == 0 {
 		return
 	}
 	items := []wire.Value{value}

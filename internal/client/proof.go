@@ -107,7 +107,6 @@ var proofs = []rule{
 	{everything, 400, 499, bodyAny, Unknown, KindUnproven},
 }
 
-// prove says what a response proves.
 func prove(of effect, status int, holds body) (Outcome, Kind) {
 	i := slices.IndexFunc(proofs, func(r rule) bool {
 		return r.from <= status && status <= r.to && r.bodies&holds != 0 && slices.Contains(r.effects, of)

@@ -34,27 +34,25 @@ const maxPages = 20
 // a next page, the client reads up to 20 pages (not documented: our reading). Transient faults are retried.
 // Errors: KindUnreadable if the response is no JSON object or list.
 func (c *Client) RetrieveReferences(ctx context.Context) (*References, error) {
-	all, err := do(ctx, c, newRequest(OpRetrieveReferences, 0), parseReferences)
-	if err != nil || all.next == "" {
-		return all, err
-	}
-	pages := []json.RawMessage{all.Raw}
-	for query := all.next; query != "" && len(pages) < maxPages; {
+	var all References
+	var pages []json.RawMessage
+	for len(pages) == 0 || all.next != "" && len(pages) < maxPages {
 		q := newRequest(OpRetrieveReferences, 0)
-		q.query = query
+		q.query = all.next
 		page, err := do(ctx, c, q, parseReferences)
 		if err != nil {
 			return nil, err
 		}
-		all.MandateTypes = append(all.MandateTypes, page.MandateTypes...)
-		all.Countries = append(all.Countries, page.Countries...)
-		all.DocumentTypes = append(all.DocumentTypes, page.DocumentTypes...)
-		all.Complete = page.Complete
+		page.MandateTypes = slices.Concat(all.MandateTypes, page.MandateTypes)
+		page.Countries = slices.Concat(all.Countries, page.Countries)
+		page.DocumentTypes = slices.Concat(all.DocumentTypes, page.DocumentTypes)
 		pages = append(pages, page.Raw)
-		query = page.next
+		all = *page
 	}
-	all.Raw, _ = json.Marshal(pages) //nolint:errchkjson // each is valid JSON
-	return all, nil
+	if len(pages) > 1 {
+		all.Raw, _ = json.Marshal(pages) //nolint:errchkjson // each is valid JSON
+	}
+	return &all, nil
 }
 
 func parseReferences(a *answer) (*References, error) {
@@ -89,8 +87,7 @@ func (r *References) add(value wire.Value, depth int) {
 	}
 }
 
-// What the folded names of the three lists have in them, and those that are none of them, such as the states of
-// mandates.
+// What the folded names of the three lists have in them, and of others, such as the states of mandates.
 var (
 	mandateList = regexp.MustCompile(`^(mandate|application)s?$|` +
 		`(mandate|application).*(type|kind|categor)|(type|kind|categor).*(mandate|application)`)

@@ -29,9 +29,6 @@ func (r *Report) Close() {
 	}
 }
 
-// reportAccept admits a PDF, which is the likeliest format, and any other.
-const reportAccept = "application/pdf, application/json;q=0.9, */*;q=0.8"
-
 // IndividualReport downloads the report of an individual: GET /ext/individuals/{id}/report (interface: Get individual
 // report). The format is not documented: the content is as it came, of at most maxBytes bytes. The download may take
 // two minutes. Transient faults are retried.
@@ -42,7 +39,8 @@ const reportAccept = "application/pdf, application/json;q=0.9, */*;q=0.8"
 func (c *Client) IndividualReport(ctx context.Context, id, maxBytes int64) (*Report, error) {
 	q := newRequest(OpIndividualReport, id)
 	q.maxBody, q.deadline = maxBytes, reportDeadline
-	q.accept = reportAccept
+	// A PDF is the likeliest format.
+	q.header.Set("Accept", "application/pdf, application/json;q=0.9, */*;q=0.8")
 	return do(ctx, c, q, func(a *answer) (*Report, error) {
 		contentType, _, err := mime.ParseMediaType(a.header.Get("Content-Type"))
 		if err != nil { // a report without a type is complete all the same
@@ -60,8 +58,7 @@ func (c *Client) IndividualReport(ctx context.Context, id, maxBytes int64) (*Rep
 	})
 }
 
-// pendingWord matches the folded words with which a service says that a report is being made. Not documented: our
-// reading.
+// pendingWord matches the folded words for a report that is being made. Not documented: our reading.
 var pendingWord = regexp.MustCompile(`^(processing|pending|inprogress|queued|generating|notready|accepted|running|` +
 	`started|waiting|preparing|requested|scheduled)$`)
 

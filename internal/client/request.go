@@ -12,19 +12,17 @@ import (
 type request struct {
 	op Operation
 	operationSpec
-	id            int64 // the path parameter, 0 where the operation has none
-	query         string
-	deadline      time.Duration
-	maxBody       int64
-	body          []byte
-	accept        string // "" is application/json
-	contentType   string // "" is none
-	reference     string // of a create: the one that it sends
-	authorization Secret // of a login
+	id        int64 // the path parameter, 0 where the operation has none
+	query     string
+	header    http.Header
+	body      []byte
+	reference string // of a create: the one that it sends
+	deadline  time.Duration
+	maxBody   int64
 
-	answer *answer // the last one that says that the operation succeeded
-	// slowest is how long the longest HTTP request took, until its response was read.
-	slowest time.Duration
+	answer  *answer       // the last one that says that the operation succeeded
+	outcome Outcome       // of all HTTP requests of the operation
+	slowest time.Duration // how long the longest of them took, until its response was read
 }
 
 // newRequest is a request with the documented method.
@@ -32,13 +30,12 @@ func newRequest(op Operation, id int64) *request {
 	spec := operations[op]
 	bounds := effects[spec.effect]
 	return &request{
-		op: op, operationSpec: spec, id: id, deadline: bounds.deadline, maxBody: bounds.maxBody,
-		// The interface lists it for every request (interface: Endpoints), also for one without a body.
-		contentType: "application/json",
+		op: op, operationSpec: spec, id: id, deadline: bounds.deadline, maxBody: bounds.maxBody, outcome: NotSent,
+		// The interface lists Content-Type for every request (interface: Endpoints), also for one without a body.
+		header: http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}},
 	}
 }
 
-// sending sets the body of a request.
 func (q *request) sending(body any) *request {
 	q.body = encode(body)
 	return q
@@ -51,8 +48,7 @@ func requestOf(r *http.Request) *request {
 	return q
 }
 
-// do carries out an operation, reads the response, and reports both to Config.ObserveOperation. Every error is an
-// *Error.
+// do carries out an operation, and reports it to Config.ObserveOperation. Every error is an *Error.
 func do[T any](ctx context.Context, c *Client, q *request, decode func(*answer) (T, error)) (result T, err error) {
 	started := time.Now()
 	if c.config.ObserveOperation != nil {
@@ -70,16 +66,24 @@ func do[T any](ctx context.Context, c *Client, q *request, decode func(*answer) 
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, q.deadline, errDeadline)
 	defer cancel()
+	a, failure := c.send(ctx, c.chain, q)
+	if failure != nil {
+		return result, failure
+	}
+	defer func() { _ = a.Close() }() // of what it has then: a report keeps the body
+	return decode(a)
+}
+
+// send sends a request through the chain, or from some part of it on. The caller closes the answer.
+func (c *Client) send(ctx context.Context, through http.RoundTripper, q *request) (*answer, *Error) {
 	r, err := c.httpRequest(ctx, q)
 	if err != nil {
-		return result, err
+		return nil, failureOf(err)
 	}
-	response, err := c.chain.RoundTrip(r)
-	if err != nil {
-		return result, failureOf(err)
+	if _, err = through.RoundTrip(r); err != nil { //nolint:bodyclose // the answer is the body
+		return nil, failureOf(err)
 	}
-	defer response.Body.Close()
-	return decode(q.answer)
+	return q.answer, nil
 }
 
 // httpRequest is without the body, which the bottom of the chain adds each time that it sends the request.
@@ -90,16 +94,8 @@ func (c *Client) httpRequest(ctx context.Context, q *request) (*http.Request, er
 	if err != nil {
 		return nil, invalid(q.op, "the request could not be made")
 	}
-	r.URL.RawQuery = q.query
-	r.Header.Set("Accept", "application/json")
+	r.URL.RawQuery, r.Header = q.query, q.header
 	r.Header.Set("User-Agent", c.config.UserAgent)
-	for name, value := range map[string]string{
-		"Accept": q.accept, "Content-Type": q.contentType, "Authorization": q.authorization.Reveal(),
-	} {
-		if value != "" {
-			r.Header.Set(name, value)
-		}
-	}
 	return r, nil
 }
 

@@ -86,7 +86,8 @@ func TestWhatEmailsIsSentOnce(t *testing.T) {
 			for _, body := range []string{"", "<html>", aboutNothing, `{"success":false}`} {
 				s := newService(t, changes(answers(status, body)), false)
 				s.references = answers(200, `{}`)
-				_ = exampleOf(t, op).run(t.Context(), s.client(t, func(c *Config) { c.RequestTimeout = 200 * time.Millisecond }))
+				noRetries := func(c *Config) { c.MayRetry = func() bool { return false } } // of the reads
+				_ = exampleOf(t, op).run(t.Context(), s.client(t, noRetries))
 				s.expectChanges(t, 1, fmt.Sprintf("%s, %d %s", op, status, body))
 				s.Close()
 			}
@@ -259,7 +260,7 @@ func TestPauses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				chain := &retrier{limits: newLimits(1, 15*time.Second)}
+				chain := &retrier{client: &Client{limits: newLimits(1, 15*time.Second)}}
 				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
 				defer cancel()
 				start := time.Now()

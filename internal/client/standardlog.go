@@ -24,7 +24,6 @@ func RedactStandardLog() {
 // redactingWriter passes log lines on without what they repeat of a response.
 type redactingWriter struct{ to io.Writer }
 
-// Write implements io.Writer.
 func (w redactingWriter) Write(line []byte) (int, error) {
 	redactedLine := line
 	if before, _, found := bytes.Cut(line, unsolicitedPrefix); found {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mandate-io/idv/internal/client/wire"
@@ -29,12 +30,9 @@ func parseState(value wire.Value) State {
 
 // Is reports whether the state has one of the names, compared in their folded form (wire.FoldName).
 func (s State) Is(names ...string) bool {
-	for _, name := range names {
-		if s.Name != "" && wire.FoldName(s.Name) == wire.FoldName(name) {
-			return true
-		}
-	}
-	return false
+	return s.Name != "" && slices.ContainsFunc(names, func(name string) bool {
+		return wire.FoldName(s.Name) == wire.FoldName(name)
+	})
 }
 
 // Stage is the part of its lifecycle that an application is in (interface: States and transitions).
@@ -49,8 +47,9 @@ const (
 	StageClosed                 // over without a decision, such as withdrawn; by configuration only
 )
 
-// StateNames are a service's own names for the stages, in addition to those that the client knows.
-type StateNames struct{ InReview, Completed, Rejected, Closed []string }
+// StateNames are a service's own names for the stages and the results of checks, in addition to those that the client
+// knows.
+type StateNames struct{ InReview, Completed, Rejected, Closed, CheckPassed, CheckFailed []string }
 
 // Stage returns the stage of a state. The client knows "in review", "completed", and every name that begins with
 // "reject" or "declin" (not documented beyond "rejected": our reading).
@@ -77,5 +76,31 @@ func (n StateNames) Stage(s State) Stage {
 		return StageClosed
 	default:
 		return StageOpen
+	}
+}
+
+// CheckResult is what the state of a check says about it (interface: Check).
+type CheckResult int
+
+// The results.
+const (
+	CheckUnknown CheckResult = iota // not over, or any state that the interface does not name
+	CheckPassed
+	CheckFailed
+)
+
+// CheckResult returns the result of a check. The client knows "manually_accepted" and "manually_rejected", and the same
+// without "manually", "passed" and "failed" (not documented: our reading). A known name keeps its meaning, whatever is
+// configured. A name that is configured twice means failed.
+func (n StateNames) CheckResult(s State) CheckResult {
+	switch {
+	case s.Is("manually_accepted", "accepted", "passed"):
+		return CheckPassed
+	case s.Is("manually_rejected", "rejected", "failed"), s.Is(n.CheckFailed...):
+		return CheckFailed
+	case s.Is(n.CheckPassed...):
+		return CheckPassed
+	default:
+		return CheckUnknown
 	}
 }

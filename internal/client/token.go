@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,10 +19,7 @@ type token struct {
 	accepted atomic.Pointer[time.Time]
 }
 
-func (t *token) accept() {
-	now := time.Now()
-	t.accepted.Store(&now)
-}
+func (t *token) accept() { t.accepted.Store(new(time.Now())) }
 
 // doubt has the client find out whether the service still accepts the token.
 func (t *token) doubt() {
@@ -30,7 +28,6 @@ func (t *token) doubt() {
 	}
 }
 
-// acceptedWithin reports whether the service has accepted the token within a time.
 func (t *token) acceptedWithin(d time.Duration) bool {
 	last := t.accepted.Load()
 	return last != nil && time.Since(*last) < d
@@ -55,22 +52,11 @@ func (s *tokenSource) get(ctx context.Context, rejected *token) (*token, *Error)
 	if current, err := s.lookup(rejected); current != nil || err != nil {
 		return current, err
 	}
-	login := s.logins.DoChan("", func() (any, error) {
-		// Between the look and this login, another one may have begun and ended.
-		current, err := s.lookup(rejected)
-		if current == nil && err == nil {
-			current, err = s.login()
-		}
-		if err != nil { // a nil *Error is an error that is not nil
-			return nil, err
-		}
-		return current, nil
-	})
+	login := s.logins.DoChan("", func() (any, error) { return s.login(rejected) })
 	select {
 	case result := <-login:
 		if result.Err != nil {
-			failure := *failureOf(result.Err) // each caller changes its own
-			return nil, &failure
+			return nil, new(*failureOf(result.Err)) // each caller changes its own
 		}
 		current, _ := result.Val.(*token)
 		return current, nil
@@ -89,15 +75,21 @@ func (s *tokenSource) lookup(rejected *token) (*token, *Error) {
 	return nil, s.holdOff.refusal()
 }
 
-func (s *tokenSource) login() (*token, *Error) {
-	current, err := s.requestToken()
-	if err != nil {
-		return nil, s.holdOff.failed(err)
+// login gets a token, unless another login has begun and ended since the caller looked.
+func (s *tokenSource) login(rejected *token) (*token, error) {
+	current, err := s.lookup(rejected)
+	if current == nil && err == nil {
+		current, err = s.requestToken()
+		err = s.holdOff.learn(err)
+	}
+	if err != nil { // a nil *Error is an error that is not nil
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.former, s.current = s.current, current
-	s.holdOff.succeeded()
+	if current != s.current {
+		s.former, s.current = s.current, current
+	}
 	return current, nil
 }
 
@@ -128,13 +120,17 @@ func (h *loginHoldOff) refusal() *Error {
 	return &refusal
 }
 
-// failed begins a hold-off if the service may have looked at the password, and adds it to the error.
-func (h *loginHoldOff) failed(err *Error) *Error {
-	if err.Kind != KindCredentials && err.Kind != KindForbidden && err.Kind != KindInvalid {
-		return err
-	}
+// learn takes over what came of a login. If the service may have refused the password, a hold-off begins.
+func (h *loginHoldOff) learn(err *Error) *Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if err == nil {
+		h.length = 0
+		return nil
+	}
+	if !slices.Contains([]Kind{KindCredentials, KindForbidden, KindInvalid}, err.Kind) {
+		return err
+	}
 	h.length = min(max(2*h.length, firstHoldOff), maxHoldOff)
 	h.until = time.Now().Add(h.length)
 	refused, cause := *err, *err
@@ -144,15 +140,8 @@ func (h *loginHoldOff) failed(err *Error) *Error {
 	return &refused
 }
 
-func (h *loginHoldOff) succeeded() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.length = 0
-}
-
-// mayRenew reports whether a login may help after the service refused t. afterLogin says that t itself came from such a
-// login. If the service never accepted it, the credentials can log in but may not use the API, and more logins would
-// only add load.
+// mayRenew reports whether a login may help after the service refused t. afterLogin: t came from such a login. If the
+// service never accepted it, the credentials can log in but not use the API, and more logins would only add load.
 func (h *loginHoldOff) mayRenew(t *token, afterLogin bool) bool {
 	if t.accepted.Load() != nil {
 		return true

@@ -37,7 +37,6 @@ type transition struct {
 	forms      *forms
 }
 
-// methods are those to try, in order.
 func (t *transition) methods() []string {
 	if t.configured != TransitionAuto {
 		return []string{string(t.configured)}
@@ -122,16 +121,11 @@ func (e *Error) explainNotFound(read error, hasMethod bool) {
 	}
 }
 
-// moveToFront moves the preferred methods to the front.
 func moveToFront(methods, preferred []string) []string {
-	rank := func(method string) int {
-		if slices.Contains(preferred, method) {
-			return 0
-		}
-		return 1
-	}
 	sorted := slices.Clone(methods)
-	slices.SortStableFunc(sorted, func(a, b string) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(sorted, func(a, b string) int { // Index is -1 for those that are not preferred
+		return min(slices.Index(preferred, b), 0) - min(slices.Index(preferred, a), 0)
+	})
 	return sorted
 }
 
@@ -149,7 +143,8 @@ func supportedMethods(allow []string) []string {
 func (c *Client) AllowedMethods(ctx context.Context, op Operation, id int64) ([]string, error) {
 	q := newRequest(op, id)
 	q.method, q.effect = http.MethodOptions, effectNone
-	q.contentType, q.deadline = "", 0
+	q.deadline = 0
+	q.header.Del("Content-Type")
 	methods, err := do(ctx, c, q, func(a *answer) ([]string, error) {
 		return supportedMethods(a.header.Values("Allow")), nil
 	})

@@ -12,31 +12,34 @@ import (
 	"time"
 )
 
-// transport makes the transport of everything that may be repeated.
-func (c *Client) transport() *http.Transport {
-	transport := c.newTransport()
-	// A server that does not respond must leave time for the other attempts.
-	transport.ResponseHeaderTimeout = c.config.RequestTimeout / maxAttempts
-	return transport
-}
-
-// dedicatedTransport makes the transport of one request.
-func (c *Client) dedicatedTransport() *http.Transport {
-	transport := c.newTransport()
+// dedicated makes the transport of one request.
+func dedicated(shared *http.Transport) *http.Transport {
+	transport := shared.Clone()
+	transport.ResponseHeaderTimeout = 0 // it has the whole time of the request
 	transport.DisableKeepAlives = true
 	transport.DialContext = dialOnce(transport.DialContext)
 	transport.IdleConnTimeout = 5 * time.Second // of a connection that came too late to be used
 	return transport
 }
 
-// newTransport makes a transport. It is used without an http.Client, which would follow redirects: they would take the
-// token, and on 307 and 308 the body, to another place.
-func (c *Client) newTransport() *http.Transport {
+// transport makes the transport of everything that may be repeated. It is used without an http.Client, which would
+// follow redirects: they would take the token, and on 307 and 308 the body, to another place.
+func (c *Config) transport() (*http.Transport, error) {
+	proxy, err := c.proxy()
+	if err != nil {
+		return nil, err
+	}
+	tlsConfig, err := c.tls()
+	if err != nil {
+		return nil, err
+	}
 	return &http.Transport{
-		Proxy:                  c.proxy,
-		DialContext:            (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-		TLSClientConfig:        c.tls.Clone(), // net/http modifies it
-		TLSHandshakeTimeout:    5 * time.Second,
+		Proxy:               proxy,
+		DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		TLSClientConfig:     tlsConfig,
+		TLSHandshakeTimeout: 5 * time.Second,
+		// A server that does not respond must leave time for the other attempts.
+		ResponseHeaderTimeout:  c.RequestTimeout / maxAttempts,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConnsPerHost:    16,
 		IdleConnTimeout:        30 * time.Second,
@@ -47,7 +50,7 @@ func (c *Client) newTransport() *http.Transport {
 			// net/http itself takes four megabytes of each response before anybody reads them.
 			MaxReceiveBufferPerStream: 128 << 10,
 		},
-	}
+	}, nil
 }
 
 type dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -66,7 +69,6 @@ func dialOnce(connect dial) dial {
 	}
 }
 
-// requestProgress records how far a request got.
 type requestProgress struct{ connected, wroteHeaders atomic.Bool }
 
 func (p *requestProgress) trace(ctx context.Context) context.Context {
@@ -76,20 +78,23 @@ func (p *requestProgress) trace(ctx context.Context) context.Context {
 	})
 }
 
-// mayHaveArrived reports whether a server may have seen the request. Without its headers no server can act. But when a
-// context ends, HTTP/2 returns before its writer does, so the headers may have been written unnoticed.
-func (p *requestProgress) mayHaveArrived(ctx context.Context) bool {
-	return p.wroteHeaders.Load() || p.connected.Load() && ctx.Err() != nil
+// outcome is NotSent if no server can have seen the request. Without its headers no server can act. But when a context
+// ends, HTTP/2 returns before its writer does, so the headers may have been written unnoticed.
+func (p *requestProgress) outcome(ctx context.Context) Outcome {
+	if p.wroteHeaders.Load() || p.connected.Load() && ctx.Err() != nil {
+		return Unknown
+	}
+	return NotSent
 }
 
-func tlsConfig(bundle []byte) (*tls.Config, error) {
+func (c *Config) tls() (*tls.Config, error) {
 	// The cache shortens the handshakes of dedicated connections.
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(8)}
-	if len(bundle) == 0 {
+	if len(c.CABundle) == 0 {
 		return config, nil
 	}
 	config.RootCAs = x509.NewCertPool()
-	if !config.RootCAs.AppendCertsFromPEM(bundle) {
+	if !config.RootCAs.AppendCertsFromPEM(c.CABundle) {
 		return nil, errors.New("CA bundle: holds no PEM certificate; set certificates in PEM format")
 	}
 	return config, nil

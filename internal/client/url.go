@@ -16,69 +16,53 @@ const apiPrefix = "/api/v1"
 // ValidateBaseURL checks a URL by the rule of Config.BaseURL. The error does not repeat the URL, which may hold a
 // password.
 func ValidateBaseURL(baseURL string) error {
-	_, err := parseBaseURL(baseURL)
-	return err
-}
-
-func parseBaseURL(raw string) (*url.URL, error) {
-	u, err := url.Parse(raw)
+	u, err := url.Parse(baseURL)
 	switch {
-	case raw == "":
-		return nil, errors.New("base URL: missing; set it to the service's address, such as https://idv.example.com")
-	case err != nil || u.Host == "" || u.Hostname() == "":
-		return nil, errors.New("base URL: not a URL with a host; set it to an address such as https://idv.example.com")
+	case baseURL == "":
+		return errors.New("base URL: missing; set it to the service's address, such as https://idv.example.com")
+	case err != nil || u.Hostname() == "":
+		return errors.New("base URL: not a URL with a host; set it to an address such as https://idv.example.com")
 	case u.User != nil:
-		return nil, errors.New("base URL: must not hold a user name or password; set the credentials instead")
+		return errors.New("base URL: must not hold a user name or password; set the credentials instead")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, errors.New("base URL: must have no query and no fragment; remove them")
+		return errors.New("base URL: must have no query and no fragment; remove them")
 	case u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(u.Hostname())):
-		return nil, errors.New("base URL: must begin with https://, or with http:// on a loopback host such as 127.0.0.1")
+		return errors.New("base URL: must begin with https://, or with http:// on a loopback host such as 127.0.0.1")
+	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), apiPrefix):
+		return fmt.Errorf("base URL: must not end in %s; remove it, the client adds it", apiPrefix)
+	default:
+		return nil
 	}
-	u.Path = strings.TrimRight(u.Path, "/")
-	u.RawPath = ""
-	if strings.HasSuffix(u.Path, apiPrefix) {
-		return nil, fmt.Errorf("base URL: must not end in %s; remove it, the client adds it", apiPrefix)
-	}
-	return u, nil
 }
 
 // ValidateProxyURL checks a URL by the rule of Config.ProxyURL. The error does not repeat the URL, which may hold a
 // password. An empty URL is invalid.
 func ValidateProxyURL(proxyURL string) error {
-	_, err := parseProxyURL(proxyURL)
-	return err
-}
-
-func parseProxyURL(raw string) (*url.URL, error) {
-	u, err := url.Parse(raw)
+	u, err := url.Parse(proxyURL)
 	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) {
-		return nil, errors.New("proxy URL: must be an http, https or socks5 URL with a host, " +
+		return errors.New("proxy URL: must be an http, https or socks5 URL with a host, " +
 			"such as http://proxy.example.com:3128")
 	}
-	return u, nil
+	return nil
 }
 
 // proxy is for http.Transport.
 func (c *Config) proxy() (func(*http.Request) (*url.URL, error), error) {
-	if c.ProxyURL.Reveal() == "" {
+	proxyURL := c.ProxyURL.Reveal()
+	if proxyURL == "" {
 		return http.ProxyFromEnvironment, nil
 	}
-	u, err := parseProxyURL(c.ProxyURL.Reveal())
-	return http.ProxyURL(u), err
+	u, _ := url.Parse(proxyURL)
+	return http.ProxyURL(u), ValidateProxyURL(proxyURL)
 }
 
 // IsLoopback reports whether a host name or an IP address without a port means this machine: localhost in any letter
 // case, 127.0.0.0/8 and ::1. Only such a host may be reached over http.
 func IsLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback() // of nil, it is false
 }
 
-// SameBaseURL reports whether two values of Config.BaseURL are the same address. An invalid value is the same as no
-// other.
+// SameBaseURL reports whether two values of Config.BaseURL are valid, and the same address.
 func SameBaseURL(one, other string) bool {
 	return ValidateBaseURL(one) == nil && NormalBaseURL(one) == NormalBaseURL(other)
 }

@@ -128,7 +128,7 @@ func parseWebhooks(a *answer, urlNames []string) *Webhooks {
 	allRead := slices.EqualFunc(list, webhooks.Items, func(entry wire.Value, webhook Webhook) bool {
 		return entry.Raw() == string(webhook.Raw.Reveal())
 	})
-	webhooks.Complete = webhooks.List && allRead && !wire.HasNextLink(a.header) && !a.value.HasMore(len(list))
+	webhooks.Complete = webhooks.List && allRead && !a.value.HasMore(a.header, len(list))
 	return webhooks
 }
 
@@ -157,7 +157,6 @@ func webhookList(value wire.Value, urlNames []string) ([]wire.Value, bool) {
 	return nil, false
 }
 
-// add finds webhooks in objects and lists.
 func (w *Webhooks) add(value wire.Value, urlNames []string, depth int) {
 	if depth > 4 {
 		return

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
@@ -84,13 +85,28 @@ func (d *demo) awaitReview(ctx context.Context) (string, error) {
 	if err := d.sandbox.SetAutoplay(ctx, autoplay); err != nil {
 		return "", err
 	}
-	_, err := d.kubectl.run(ctx, "wait", "mandate/globex", "--for=jsonpath={.status.state}=in review", waitTimeout)
+	_, err := d.kubectl.run(ctx, "wait", "mandates", "--all", "--for=jsonpath={.status.state}=in review", waitTimeout)
 	return "", d.withOperatorLog(err)
 }
 
+// decide decides each Mandate on the evidence that its status shows. A rule would have to hold for ten minutes.
 func (d *demo) decide(ctx context.Context) (string, error) {
-	_, err := d.kubectl.run(ctx, "patch", "mandate", "globex", "--type=merge", "-p", `{"spec":{"decision":"Reject"}}`)
-	return "", err
+	mandates, err := d.mandates(ctx)
+	if err != nil {
+		return "", err
+	}
+	for i := range mandates {
+		m := &mandates[i]
+		decision := v1alpha1.DecisionComplete
+		if expected[m.Name].outcome == v1alpha1.OutcomeRejected {
+			decision = v1alpha1.DecisionReject
+		}
+		patch := fmt.Sprintf(`{"spec":{"decision":{"outcome":%q,"evidence":%q,"when":null}}}`, decision, m.Status.Evidence)
+		if _, err := d.kubectl.run(ctx, "patch", "mandate", m.Name, "--type=merge", "-p", patch); err != nil {
+			return "", err
+		}
+	}
+	return "each on the evidence that its status shows", nil
 }
 
 func (d *demo) awaitCompleted(ctx context.Context) (string, error) {

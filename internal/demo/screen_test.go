@@ -45,10 +45,10 @@ func withoutTime(text string) string {
 func TestScreenWithoutTerminal(t *testing.T) {
 	s, out := newTestScreen(0, false)
 	showSteps(t, s)
-	want := `          NAME     READY   STATE         PROGRESS   OUTCOME   APPLICATION   AGE
-          acme     True    in progress   2/6                  4711          9s
-          globex   True    in review     0/3                  4720          9s
-          acme     True    in progress   3/6                  4711          9s
+	want := `          NAME     READY   REASON     STATE         PROGRESS   OUTCOME   AGE
+          acme     True    Accepted   in progress   2/6                  9s
+          globex   True    Accepted   in review     0/3                  9s
+          acme     True    Accepted   in progress   3/6                  9s
 ✓ TIME applying: two Mandates
 ✗ TIME waiting
 last line

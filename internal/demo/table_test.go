@@ -6,9 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const someTable = `NAME     READY   STATE         PROGRESS   OUTCOME   APPLICATION   AGE
-acme     True    in progress   2/6                  4711          9s
-globex   True    in review     0/3                  4720          9s
+const someTable = `NAME     READY   REASON     STATE         PROGRESS   OUTCOME   AGE
+acme     True    Accepted   in progress   2/6                  9s
+globex   True    Accepted   in review     0/3                  9s
 `
 
 func TestChangedRows(t *testing.T) {
@@ -17,32 +17,32 @@ func TestChangedRows(t *testing.T) {
 		want  []string
 	}{
 		"nothing": {later: someTable},
-		"only the age": {later: `NAME     READY   STATE         PROGRESS   OUTCOME   APPLICATION   AGE
-acme     True    in progress   2/6                  4711          10s
-globex   True    in review     0/3                  4720          10s
+		"only the age": {later: `NAME     READY   REASON     STATE         PROGRESS   OUTCOME   AGE
+acme     True    Accepted   in progress   2/6                  10s
+globex   True    Accepted   in review     0/3                  10s
 `},
 		"only the width of the columns, because another row is gone": {
-			later: `NAME     READY   STATE       PROGRESS   OUTCOME   APPLICATION   AGE
-globex   True    in review   0/3                  4720          9s
+			later: `NAME     READY   REASON     STATE       PROGRESS   OUTCOME   AGE
+globex   True    Accepted   in review   0/3                  9s
 `,
 		},
 		"progress": {
-			later: `NAME     READY   STATE         PROGRESS   OUTCOME   APPLICATION   AGE
-acme     True    in progress   3/6                  4711          9s
-globex   True    in review     0/3                  4720          9s
+			later: `NAME     READY   REASON     STATE         PROGRESS   OUTCOME   AGE
+acme     True    Accepted   in progress   3/6                  9s
+globex   True    Accepted   in review     0/3                  9s
 `,
-			want: []string{"acme     True    in progress   3/6                  4711          9s"},
+			want: []string{"acme     True    Accepted   in progress   3/6                  9s"},
 		},
 		"an outcome, which was empty before": {
-			later: `NAME     READY   STATE         PROGRESS   OUTCOME    APPLICATION   AGE
-acme     True    in progress   2/6                   4711          9s
-globex   True    rejected      0/3        Rejected   4720          9s
+			later: `NAME     READY   REASON     STATE         PROGRESS   OUTCOME    AGE
+acme     True    Accepted   in progress   2/6                   9s
+globex   True    Accepted   rejected      0/3        Rejected   9s
 `,
-			want: []string{"globex   True    rejected      0/3        Rejected   4720          9s"},
+			want: []string{"globex   True    Accepted   rejected      0/3        Rejected   9s"},
 		},
 		"one more": {
-			later: someTable + "hooli    False                                                   0s\n",
-			want:  []string{"hooli    False                                                   0s"},
+			later: someTable + "hooli    False   Creating                                        0s\n",
+			want:  []string{"hooli    False   Creating                                        0s"},
 		},
 		"everything is gone": {later: ""},
 	}

@@ -26,12 +26,24 @@ func (s *scenario) reachOutcome(ctx context.Context) (string, error) {
 		return "", err
 	}
 	mandate := &mandates[0]
-	patch := client.MergeFrom(mandate.DeepCopy())
-	mandate.Spec.Decision = v1alpha1.DecisionComplete
-	if err := s.cluster.Patch(ctx, mandate, patch); err != nil {
+	if _, err := s.sandbox.Play(ctx, control.Play{ApplicationID: *mandate.Status.ApplicationID}); err != nil {
 		return "", err
 	}
-	if _, err := s.sandbox.Play(ctx, control.Play{ApplicationID: *mandate.Status.ApplicationID}); err != nil {
+	err = until(ctx, "the status shows that all checks have passed", func(ctx context.Context) (bool, string) {
+		if err := s.cluster.Get(ctx, client.ObjectKeyFromObject(mandate), mandate); err != nil {
+			return false, err.Error()
+		}
+		passed, all, _ := strings.Cut(mandate.Status.Progress, "/")
+		return passed == all && mandate.Status.State == "in review", fmt.Sprintf("%+v", mandate.Status)
+	})
+	if err != nil {
+		return "", err
+	}
+	patch := client.MergeFrom(mandate.DeepCopy())
+	mandate.Spec.Decision = &v1alpha1.Decision{
+		Outcome: v1alpha1.DecisionComplete, Evidence: mandate.Status.Evidence,
+	}
+	if err := s.cluster.Patch(ctx, mandate, patch); err != nil {
 		return "", err
 	}
 	err = until(ctx, "the Mandate is completed", func(ctx context.Context) (bool, string) {

@@ -20,6 +20,7 @@ type Guard struct {
 	File     string
 	Old, Off string // in Off, ON is true unless the guard is off
 	CaughtBy string // a test of the package that runs
+	Fails    string // a regular expression of what it says: the promise that does not hold, or the case that fails
 }
 
 // switches is added to each package with guards.
@@ -97,15 +98,25 @@ func Pattern(test string) string {
 	return "^" + strings.ReplaceAll(strings.ReplaceAll(test, " ", "_"), "/", "$/^") + "$"
 }
 
-// Complaint finds the first line that a test complains with.
+// Complaint finds what a test complains of first: the most special case that fails, and its first line.
 func Complaint(output []byte) string {
-	for line := range strings.Lines(string(output)) {
-		place, complaint, found := strings.Cut(strings.TrimSpace(line), ": ")
-		if found && strings.Contains(place, "_test.go:") && !strings.Contains(complaint, " states, ") {
-			return strings.TrimSpace(complaint)
+	var line, failed string
+	for text := range strings.Lines(string(output)) {
+		text = strings.TrimSpace(text)
+		place, complaint, found := strings.Cut(text, ": ")
+		switch {
+		case found && place == "--- FAIL":
+			if name, _, _ := strings.Cut(complaint, " ("); strings.HasPrefix(name, failed) {
+				failed = name
+			}
+		case found && line == "" && strings.Contains(place, ".go:") && !strings.Contains(complaint, " states"):
+			line = strings.TrimSpace(complaint)
 		}
 	}
-	return string(output)
+	if line == "" {
+		return string(output)
+	}
+	return failed + ": " + line
 }
 
 func packageClause(source string) string {

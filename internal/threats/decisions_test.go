@@ -42,10 +42,17 @@ var decisions = map[string][]control{
 	},
 	"a review accepts a check that nobody has seen, because the status has no room for it": {
 		{
-			off: "a review by name reaches a check that is not shown", file: "operator/mandate/review.go",
-			old: "		if shown.Truncated && pending.CheckID == 0", new: "		if ON && shown.Truncated && pending.CheckID == 0",
+			off: "a review by name reaches a check with other evidence", file: "operator/mandate/review.go",
+			old: "		case !current:", new: "		case !current && (ON || check == nil):",
 			in: inMandate, test: "TestPendingReviews",
 		},
+	},
+	"a decision is carried out about other checks than its author has seen, because they have changed or were reset": {
+		explored(inMandate, "decision on evidence"), explored(inMandate, "decision by a rule"),
+	},
+	"a review is carried out on another check than its author has seen, because the individual was reset": {
+		explored(inMandate, "review on evidence"), explored(inMandate, "review carried out"),
+		explored(inMandate, "review recorded"),
 	},
 	"after a change of the connection, a decision reaches another application than intended": {
 		explored(inMandate, "application of another"), explored(inMandate, "application of another URL"),

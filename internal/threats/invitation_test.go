@@ -8,7 +8,7 @@ var invitation = map[string][]control{
 		explored(inMandate, "another reference"), explored(inMandate, "another URL"),
 		{
 			off: "what a server may have seen counts as not sent", file: "internal/client/transport.go",
-			old: "	return p.wroteHeaders.Load() ||", new: "	return ON && p.wroteHeaders.Load() ||",
+			old: "	if p.wroteHeaders.Load() ||", new: "	if ON && p.wroteHeaders.Load() ||",
 			in: inClient, test: "TestABrokenAnswerIsUnknown",
 		},
 		{
@@ -67,8 +67,13 @@ var invitation = map[string][]control{
 		explored(inMandate, "live read before a call"), explored(inMandate, "edit before a call"),
 		explored(inMandate, "the IdentityService before a call"), explored(inMandate, "one call a reconciliation"),
 	},
+	"a Secret gets the credentials of another account: there, the reference of a lost create is free, and an id may be " +
+		"another person's": {
+		explored(inMandate, "a lost create in another account"), explored(inMandate, "a call in another account"),
+		explored(inMandate, "404 to another account"),
+	},
 	"an application vanishes, or a proxy says 404": {
-		explored(inMandate, "404"), explored(inMandate, "404 to other credentials"),
+		explored(inMandate, "404"),
 		explored(inMandate, "404 of another service"),
 	},
 	"something in between answers with a status of its own after the service has done the work": {{

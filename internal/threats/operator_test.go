@@ -58,9 +58,8 @@ var theOperator = map[string][]control{
 		},
 		{
 			off: "a response may begin as late as the operation ends", file: "internal/client/transport.go",
-			old: "	transport.ResponseHeaderTimeout = c.config.RequestTimeout / maxAttempts",
-			new: "	transport.ResponseHeaderTimeout = pick(ON, c.config.RequestTimeout/maxAttempts, 0)",
-			in:  inClient, test: "TestASilentServerLeavesTimeForAnotherAttempt",
+			old: "c.RequestTimeout / maxAttempts,", new: "pick(ON, c.RequestTimeout/maxAttempts, 0),",
+			in: inClient, test: "TestASilentServerLeavesTimeForAnotherAttempt",
 		},
 		{
 			off: "a large response may take as long as the operation", file: budgetFile,
@@ -77,7 +76,7 @@ var theOperator = map[string][]control{
 	"the service is unavailable": {
 		{
 			off: "every operation retries", file: "internal/client/chain.go",
-			old: "!t.limits.retries.Allow()", new: "ON && !t.limits.retries.Allow()",
+			old: "!t.client.limits.retries.Allow()", new: "ON && !t.client.limits.retries.Allow()",
 			in: inClient, test: "TestRetriesHaveABudget",
 		},
 		{
@@ -142,8 +141,8 @@ var theOperator = map[string][]control{
 	"a tenant stores an object that Go cannot decode, and so stops the lists and watches of its kind in all namespaces": {
 		{
 			off: "what was decoded in part counts as complete", file: "operator/apierror/unreadable.go",
-			old: "	if fields := UnreadableFields(object); len(fields) > 0 {",
-			new: "	if fields := UnreadableFields(object); ON && len(fields) > 0 {",
+			old: "	if fields := tolerant.UnreadableFields(object); len(fields) > 0 {",
+			new: "	if fields := tolerant.UnreadableFields(object); ON && len(fields) > 0 {",
 			in:  inLedger, test: "TestUnreadableRecord",
 		},
 	},

@@ -115,6 +115,8 @@ func decideSubject(f facts) decision {
 		return wait(v1alpha1.ReasonForbidden)
 	case !s.read && !s.missing:
 		return decision{Step: stepReadApplication}
+	case f.otherAccount():
+		return wait(v1alpha1.ReasonAccountChanged)
 	case s.missing && f.mandate.final:
 		return wait(v1alpha1.ReasonApplicationGone)
 	case s.missing: // whether that is to be believed, the Mandate finds out

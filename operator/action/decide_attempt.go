@@ -21,6 +21,10 @@ func decideAttempt(f facts) decision {
 	switch {
 	case f.record.application != f.mandate.application:
 		return wait(v1alpha1.ReasonRecordNotFound)
+	case f.otherAccount() && f.record.mine: // somebody has written another one since
+		return decision{Step: stepCancel}
+	case f.otherAccount():
+		return wait(v1alpha1.ReasonAccountChanged)
 	case !f.record.mine:
 		return decision{Step: stepRecord}
 	case !f.attempt.verified:

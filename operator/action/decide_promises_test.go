@@ -1,6 +1,8 @@
 package action
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -8,74 +10,25 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/explore"
 )
 
 // What decide promises, whatever the facts.
 func TestDecidePromises(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		truth := func(name string) bool { return rapid.Bool().Draw(t, name) }
-		f := facts{
-			now:      now,
-			created:  now.Add(-time.Duration(rapid.IntRange(0, 20).Draw(t, "age")) * time.Minute),
-			handover: 30 * time.Second,
-			emails:   truth("emails"),
-			deleting: truth("deleting"),
-			started:  truth("started"),
-			ended:    truth("ended"),
-			record: recordFacts{
-				read:        truth("recordRead"),
-				free:        truth("free"),
-				application: rapid.Int64Range(0, 1).Draw(t, "recordedApplication"),
-				used:        truth("used"),
-				mine:        truth("recordedByThis"),
-				alike:       truth("alike"),
-				full:        truth("full"),
-			},
-			mandate: mandateFacts{
-				exists:      truth("exists"),
-				seen:        truth("seen"),
-				live:        truth("live"),
-				deleting:    truth("mandateDeleting"),
-				suspended:   truth("suspended"),
-				stalled:     truth("stalled"),
-				application: rapid.Int64Range(0, 1).Draw(t, "application"),
-				final:       truth("final"),
-				gone:        truth("gone"),
-				named:       truth("named"),
-				unmatched:   truth("mandateUnmatched"),
-				individual:  rapid.Int64Range(0, 1).Draw(t, "individual"),
-			},
-			service: serviceFacts{
-				Exists: truth("service"),
-				Denied: truth("denied"),
-				Known:  truth("known"),
-				Ready:  truth("ready"),
-			},
-			subject: subjectFacts{
-				read:          truth("read"),
-				missing:       truth("missing"),
-				sameReference: truth("same"),
-				member:        truth("member"),
-				unmatched:     truth("unmatched"),
-				other:         truth("other"),
-			},
-			secret:  secretFacts{checked: truth("checked"), exists: truth("secret"), mine: truth("mySecret")},
-			storing: storingFacts{checked: truth("asked"), denied: truth("mayNotStore"), refused: truth("secretRefused")},
-			report: reportFacts{
-				alreadyRefused: truth("alreadyRefused"),
-				downloaded:     truth("downloaded"),
-				refused:        truth("refused"),
-				tooLarge:       truth("tooLarge"),
-				isURL:          truth("isURL"),
-			},
-			attempt: attemptFacts{
-				open: truth("open"), mine: truth("mine"), sent: truth("sent"), success: truth("success"),
-				verified: truth("verified"), canceled: truth("canceled"),
-				observed: now.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "observed")) * time.Second),
-				outcome:  rapid.SampledFrom([]client.Outcome{client.Unknown, client.NotSent, client.Refused}).Draw(t, "outcome"),
-			},
-			failureReason: rapid.SampledFrom([]string{"", reasonStaleCache}).Draw(t, "failureReason"),
-		}
+	var usual []facts
+	cases := decideCases()
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		usual = append(usual, cases[name].facts)
+	}
+	explore.Draw(t, explore.Steps[step](t), func(t *rapid.T) step {
+		f := explore.Facts[facts](t, now,
+			[]string{"", reasonStaleCache}, []int64{0, 7, 4711}, []time.Duration{0, 7 * time.Second},
+			[]client.Outcome{client.Unknown, client.NotSent, client.Refused, client.Forbidden},
+			[]client.Kind{"", client.KindInvalid, client.KindRateLimited, client.KindUnreachable},
+		)
+		f.now, f.handover = now, 30*time.Second
+		f = explore.Mix(t, usual, f)
+		f.record.used = f.record.used || f.record.mine
 		got := decide(f)
 		own := f.attempt.mine
 		switch got.Step {
@@ -118,5 +71,6 @@ func TestDecidePromises(t *testing.T) {
 				t.Fatalf("%s for an action that e-mails, or without a last look", got.Step)
 			}
 		}
+		return got.Step
 	})
 }

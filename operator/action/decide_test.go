@@ -54,12 +54,25 @@ func answered(outcome client.Outcome, kind client.Kind) facts {
 	})
 }
 
+// decideCase is a case of TestDecide.
+type decideCase struct {
+	why   string
+	facts facts
+	want  decision
+}
+
 func TestDecide(t *testing.T) {
-	cases := map[string]struct {
-		why   string
-		facts facts
-		want  decision
-	}{
+	for name, c := range decideCases() {
+		t.Run(name, func(t *testing.T) {
+			if got := decide(c.facts); got != c.want {
+				t.Errorf("%+v, want %+v\n%s", got, c.want, c.why)
+			}
+		})
+	}
+}
+
+func decideCases() map[string]decideCase {
+	return map[string]decideCase{
 		"the start is recorded first": {facts: emailing(func(*facts) {}), want: decision{Step: stepStart}},
 		"a start that failed may be written": {
 			facts: emailing(func(f *facts) { f.attempt.startUnknown = true }),
@@ -135,6 +148,31 @@ func TestDecide(t *testing.T) {
 			why:   "somebody has edited the status",
 			facts: emailing(func(f *facts) { f.record.used, f.record.mine = true, true }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"another account": {
+			why:   "it can have other people under the same ids",
+			facts: emailing(func(f *facts) { f.record.otherAccount = true }),
+			want:  wait(v1alpha1.ReasonAccountChanged),
+		},
+		"another account, which does not have the application": {
+			facts: emailing(func(f *facts) { f.record.otherAccount, f.subject = true, subjectFacts{missing: true} }),
+			want:  wait(v1alpha1.ReasonAccountChanged),
+		},
+		"another name of the account, which shows the reference": {
+			facts: emailing(func(f *facts) { f.record.otherAccount, f.subject.sameAccount = true, true }),
+			want:  decision{Step: stepStart},
+		},
+		"another account that a person vouches for": {
+			facts: emailing(func(f *facts) { f.record.otherAccount, f.vouched = true, true }),
+			want:  decision{Step: stepStart},
+		},
+		"recorded, and another account since": {
+			facts: recorded(func(f *facts) { f.record.otherAccount = true }),
+			want:  decision{Step: stepCancel},
+		},
+		"a start, and another account since": {
+			facts: emailing(func(f *facts) { f.attempt.mine, f.record.otherAccount = true, true }),
+			want:  wait(v1alpha1.ReasonAccountChanged),
 		},
 		"no record": {
 			facts: emailing(func(f *facts) { f.record.application = 0 }),
@@ -264,19 +302,19 @@ func TestDecide(t *testing.T) {
 		},
 		"a ClusterIdentityService of others": {
 			facts: emailing(func(f *facts) { f.service = serviceFacts{Exists: true, Denied: true} }),
-			want:  wait(v1alpha1.ReasonServiceNotAllowed),
+			want:  wait(v1alpha1.ReasonIdentityServiceNotAllowed),
 		},
 		"no IdentityService": {
 			facts: emailing(func(f *facts) { f.service = serviceFacts{} }),
-			want:  wait(v1alpha1.ReasonServiceNotFound),
+			want:  wait(v1alpha1.ReasonIdentityServiceNotFound),
 		},
 		"one that was not reconciled": {
 			facts: emailing(func(f *facts) { f.service.Known = false }),
-			want:  wait(v1alpha1.ReasonServiceNotReady),
+			want:  wait(v1alpha1.ReasonIdentityServiceNotReady),
 		},
 		"one that does not work": {
 			facts: emailing(func(f *facts) { f.service.Ready = false }),
-			want:  wait(v1alpha1.ReasonServiceNotReady),
+			want:  wait(v1alpha1.ReasonIdentityServiceNotReady),
 		},
 
 		"the live Mandate": {
@@ -385,12 +423,5 @@ func TestDecide(t *testing.T) {
 			facts: download(func(f *facts) { f.report.alreadyRefused, f.mandate.final = true, true }),
 			want:  decision{Step: stepDownload},
 		},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := decide(c.facts); got != c.want {
-				t.Errorf("%+v, want %+v\n%s", got, c.want, c.why)
-			}
-		})
 	}
 }

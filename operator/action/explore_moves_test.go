@@ -18,6 +18,8 @@ const (
 	fail                 // a request fails, and did nothing
 	refuse               // the service refuses a request
 	throttle             // the service rejects a request before it looks at it, as with 429
+	deny                 // it forbids a request
+	accept               // it accepts a request, and carries it out later or never
 	pause                // a minute passes
 	again                // an action is deleted, if it is there, and applied again
 	other                // an action is deleted, if it is there, and another one of its name is applied
@@ -129,6 +131,9 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		try(name, faultLost, lose)
 		try(name, faultRefused, refuse)
 		try(name, faultThrottled, throttle)
+		try(name, faultForbidden, deny)
+		try(name, faultAccepted, accept)
+		try(name, faultDeferred, accept)
 	}
 	if s.budget[crash] > 0 {
 		after := s.then(label + " dies, and starts anew")

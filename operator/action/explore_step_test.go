@@ -29,6 +29,9 @@ const (
 	faultLost      fault = "done, answer lost"
 	faultRefused   fault = "refused"
 	faultThrottled fault = "too many requests"
+	faultForbidden fault = "forbidden"
+	faultAccepted  fault = "accepted, and done"
+	faultDeferred  fault = "accepted, and never done"
 )
 
 // environment is what one step of one operator sees.
@@ -93,6 +96,9 @@ func take(w *world, o *operator, name string, f fault) outcome {
 		s.looked = map[string]client.Object{}
 	} else {
 		*p = *o.current
+		// The limiter of this step: at the same time, other workers of the explorer go on with the same reconciliation.
+		own, _ := r.services.Connections.Get(p.session.Key)
+		p.session.Connection.Actions = own.Actions
 	}
 	s.current = p
 	p.Reconciler, p.client = r, fakeService{environment: s}
@@ -178,8 +184,12 @@ func failure(outcome idv.Outcome, kind idv.Kind) error {
 
 // RetrieveApplication shows the application.
 func (s fakeService) RetrieveApplication(context.Context, int64) (*idv.Application, error) {
-	if s.read() != nil {
+	switch {
+	case s.read() != nil:
 		return nil, failure(idv.Unknown, idv.KindServer)
+	case s.fault == faultForbidden:
+		s.hit = true
+		return nil, failure(idv.Forbidden, idv.KindForbidden)
 	}
 	return &idv.Application{ID: applicationID, Reference: mandateName, Individuals: []idv.Individual{
 		{ID: janeID, Reference: idv.Hide("acme.jane")}, {ID: johnID, Reference: idv.Hide("acme.john")},
@@ -199,13 +209,19 @@ func (s fakeService) ResendInvites(_ context.Context, individual int64) (*idv.Ch
 	case faultRefused:
 		s.hit = true
 		return nil, failure(idv.Refused, idv.KindInvalid)
+	case faultForbidden:
+		s.hit = true
+		return nil, failure(idv.Forbidden, idv.KindForbidden)
+	case faultDeferred:
+		s.hit = true
+		return &idv.Change{Accepted: true}, nil
 	}
 	s.world.requests = append(s.world.requests, request{s.current.action.Name, s.current.action.UID, individual})
+	s.hit = s.hit || s.fault == faultLost || s.fault == faultAccepted
 	if s.fault == faultLost {
-		s.hit = true
 		return nil, failure(idv.Unknown, idv.KindTimeout)
 	}
-	return &idv.Change{}, nil
+	return &idv.Change{Accepted: s.fault == faultAccepted}, nil
 }
 
 // ResetIndividual e-mails an individual, too.
@@ -222,6 +238,9 @@ func (s fakeService) IndividualReport(_ context.Context, _, _ int64) (*idv.Repor
 	case s.fault == faultRefused:
 		s.hit = true
 		return nil, failure(idv.Refused, idv.KindInvalid)
+	case s.fault == faultForbidden:
+		s.hit = true
+		return nil, failure(idv.Forbidden, idv.KindForbidden)
 	}
 	return &idv.Report{ContentType: "application/pdf", Content: []byte("%PDF-")}, nil
 }

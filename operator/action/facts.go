@@ -24,6 +24,7 @@ type facts struct {
 	record   recordFacts
 	mandate  mandateFacts
 	service  serviceFacts
+	vouched  bool // a person says that the account of the service is that of all records
 	subject  subjectFacts
 	secret   secretFacts
 	storing  storingFacts
@@ -32,6 +33,11 @@ type facts struct {
 	// failureReason ends this reconciliation: a reason, and how long to wait if somebody said.
 	failureReason string
 	retryAfter    time.Duration
+}
+
+// otherAccount: nothing is sent, because the service may see somebody else than when the application was created.
+func (f *facts) otherAccount() bool {
+	return f.record.otherAccount && !f.vouched && !f.subject.sameAccount
 }
 
 // attemptFacts is the request that e-mails. verified and canceled are also of the one that downloads.
@@ -59,10 +65,12 @@ type recordFacts struct {
 	read        bool  // past any cache, in this reconciliation
 	free        bool  // this process has read before that the name is free
 	application int64 // of the record
-	used        bool  // an action of this name was started
-	mine        bool  // it was this one
-	alike       bool  // or one with the same type and individual
-	full        bool  // no further action can be remembered
+	// otherAccount: it is another account's than that of the credentials, as far as their user names tell.
+	otherAccount bool
+	used         bool // an action of this name was started
+	mine         bool // it was this one
+	alike        bool // or one with the same type and individual
+	full         bool // no further action can be remembered
 }
 
 // mandateFacts is what the Mandate says.
@@ -87,6 +95,7 @@ type subjectFacts struct {
 	read, missing bool
 	forbidden     bool // to read it
 	sameReference bool // it is the application of the Mandate
+	sameAccount   bool // it shows the reference, so the account is the Mandate's, by another name perhaps
 	unmatched     bool // it is not known which individual of the spec each of its individuals is
 	member        bool // the individual that the Mandate knows is in it
 	other         bool // but is not the one that the action names

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/evidence"
 	"github.com/mandate-io/idv/operator/individuals"
 )
 
@@ -90,6 +91,7 @@ func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reade
 	r.facts.service, err = r.session.Resolve(ctx, r.services, mandate)
 	if r.facts.service.Known {
 		r.client = r.session.Connection.Client
+		r.facts.vouched = r.session.Connection.Vouched
 	}
 	return err
 }
@@ -140,6 +142,7 @@ func (r *reconciliation) readApplication(ctx context.Context) error {
 	s.read = true
 	// An answer without a reference, or in other letters, is not one with another reference.
 	s.sameReference = application.Reference == "" || strings.EqualFold(application.Reference, r.reference)
+	s.sameAccount = s.sameReference && application.Reference != ""
 	return r.identify(ctx, application)
 }
 
@@ -156,7 +159,13 @@ func (r *reconciliation) identify(ctx context.Context, application *idv.Applicat
 	id := r.facts.mandate.individual
 	s.member = slices.ContainsFunc(application.Individuals, func(i idv.Individual) bool { return i.ID == id })
 	for i, found := range matching.Individuals {
-		s.other = s.other || expected[i].Name == r.action.Spec.Individual && (found == nil || found.ID != id)
+		if expected[i].Name != r.action.Spec.Individual {
+			continue
+		}
+		s.other = s.other || found == nil || found.ID != id
+		if found != nil && r.record != nil && r.action.Spec.Type == v1alpha1.MandateActionResetIndividual {
+			r.evidence, _ = evidence.Key(r.record.Spec.Salt).Individual(found, "")
+		}
 	}
 	return nil
 }

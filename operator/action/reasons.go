@@ -42,17 +42,20 @@ var conditionSpecs = map[string]conditionSpec{
 			"Ready condition of the Mandate; the action waits."},
 	v1alpha1.ReasonSuspended: {open,
 		"spec.suspend of the Mandate is true. The action waits until it is false."},
-	v1alpha1.ReasonServiceNotFound: {open,
+	v1alpha1.ReasonIdentityServiceNotFound: {open,
 		"The IdentityService or ClusterIdentityService that the Mandate names does not exist. Create it; the action waits."},
-	v1alpha1.ReasonServiceNotAllowed: {open,
+	v1alpha1.ReasonIdentityServiceNotAllowed: {open,
 		"The ClusterIdentityService that the Mandate names does not select this namespace. Label the namespace, or delete " +
 			"the action to cancel it."},
-	v1alpha1.ReasonServiceNotReady: {open,
+	v1alpha1.ReasonIdentityServiceNotReady: {open,
 		"The IdentityService or ClusterIdentityService that the Mandate names is not Ready. Its Ready condition says why; " +
 			"the action waits."},
 	v1alpha1.ReasonRecordNotFound: {open,
 		"The ApplicationRecord of the Mandate is missing or has another application, so earlier actions are unknown. " +
 			"Restore it from a backup; the action waits."},
+	v1alpha1.ReasonAccountChanged: {open,
+		"The credentials of the IdentityService may belong to another account than the application. See its condition " +
+			"AccountChanged; the action waits."},
 	v1alpha1.ReasonStarted: {open,
 		"The request to the service is under way."},
 	v1alpha1.ReasonRetrying: {open,

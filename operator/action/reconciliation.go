@@ -49,6 +49,7 @@ type reconciliation struct {
 	mandate      metav1.ObjectMeta           // as it was last read
 	observed     *v1alpha1.Mandate           // as it was last read, with personal data if that was live
 	reference    string                      // of the application
+	evidence     string                      // of the individual's checks before a reset
 	statusDigest string                      // of what a report depends on
 	report       file                        // personal data
 	downloaded   *idv.Report                 // what the report takes of the budget of all; closed by Release
@@ -173,7 +174,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		// At least a second: the cache has to learn of the end first.
 		decided.RequeueAfter = max(time.Duration(*ttl)*time.Second, time.Second)
 	}
-	if decided.Reason == v1alpha1.ReasonServiceNotReady && r.awaitsService() {
+	if decided.Reason == v1alpha1.ReasonIdentityServiceNotReady && r.awaitsService() {
 		r.session.Connection.Actions.Await(client.ObjectKeyFromObject(r.action), r.class(), r.facts.emails)
 	}
 	return reconcile.Result{RequeueAfter: r.requeueAfter(decided)}, nil
@@ -207,12 +208,14 @@ func (r *reconciliation) requeueAfter(decided decision) time.Duration {
 	switch decided.Reason {
 	case reasonStaleCache:
 		return engine.Jitter(time.Second)
-	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceNotReady:
+	case v1alpha1.ReasonIdentityServiceNotFound, v1alpha1.ReasonIdentityServiceNotAllowed,
+		v1alpha1.ReasonIdentityServiceNotReady:
 		if r.awaitsService() {
 			return engine.JitterWithin(connection.FallbackRequeue)
 		}
 		return min(r.backoff(), engine.JitterWithin(maxServiceRequeue))
 	case v1alpha1.ReasonRetrying, v1alpha1.ReasonSecretRefused, v1alpha1.ReasonIndividualsUnmatched,
+		v1alpha1.ReasonAccountChanged,
 		v1alpha1.ReasonRecordNotFound:
 		return max(r.backoff(), engine.Jitter(decided.RequeueAfter))
 	}

@@ -18,7 +18,7 @@ func (r *reconciliation) entry() v1alpha1.RecordedAction {
 	spec := &r.action.Spec
 	return v1alpha1.RecordedAction{
 		Name: r.action.Name, UID: r.action.UID, Type: spec.Type, Individual: spec.Individual,
-		StartedTime: metav1.NewTime(r.facts.now),
+		Evidence: r.evidence, StartedTime: metav1.NewTime(r.facts.now),
 	}
 }
 
@@ -41,7 +41,8 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 		use := ledger.UseOf(record, &entry)
 		r.facts.record = recordFacts{
 			read: true, application: ptr.Deref(record.Spec.ApplicationID, 0), full: ledger.IsFull(record),
-			used: use != ledger.Unused, mine: use == ledger.UsedByThisObject, alike: use == ledger.UsedForSameAction,
+			otherAccount: r.session.Connection.IsOther(record),
+			used:         use != ledger.Unused, mine: use == ledger.UsedByThisObject, alike: use == ledger.UsedForSameAction,
 		}
 	}
 	r.localState.Update(r.action, func(s *localState) { s.nameFree = !r.facts.record.used && !r.facts.record.full })
@@ -49,7 +50,8 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 
 // recordStart records the name in the ledger, if nobody has written there since it was read.
 func (r *reconciliation) recordStart(ctx context.Context) error {
-	record, err := r.ledger.StartAction(ctx, r.record, r.entry())
+	account := r.session.Connection.Account.Digest(r.record.Spec.Salt)
+	record, err := r.ledger.StartAction(ctx, r.record, r.entry(), account)
 	return r.recorded(record, err)
 }
 

@@ -42,7 +42,7 @@ func (r *reconciliation) keepsStatus(reason string) bool {
 	switch reason {
 	case reasonDeleting, reasonAwaiting, reasonStaleCache:
 		return true
-	case v1alpha1.ReasonServiceNotReady:
+	case v1alpha1.ReasonIdentityServiceNotReady:
 		return !r.facts.service.Known && r.action.Status.ObservedGeneration == r.action.Generation
 	}
 	return false

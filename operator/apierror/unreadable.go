@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/internal/tolerant"
 )
 
 // UnreadableError is the error of reading an object with fields that cannot be decoded. It names the fields, and no
@@ -25,14 +27,6 @@ func IsUnreadable(err error) bool {
 	return errors.As(err, &unreadable)
 }
 
-// UnreadableFields of an object are those that were not decoded.
-func UnreadableFields(object any) []string {
-	if decoded, ok := object.(interface{ UnreadableFields() []string }); ok {
-		return decoded.UnreadableFields()
-	}
-	return nil
-}
-
 // CompleteReader fails with an UnreadableError rather than return an object without some of its fields. What it lists
 // has such objects too: each of them must not keep the others from being seen.
 type CompleteReader struct{ client.Reader }
@@ -44,7 +38,7 @@ func (r CompleteReader) Get(
 	if err := r.Reader.Get(ctx, key, object, options...); err != nil {
 		return err
 	}
-	if fields := UnreadableFields(object); len(fields) > 0 {
+	if fields := tolerant.UnreadableFields(object); len(fields) > 0 {
 		return &UnreadableError{Object: fmt.Sprintf("%T %s", object, key), Fields: fields}
 	}
 	return nil

@@ -184,7 +184,8 @@ func (l *loop) newRecord(mandate *v1alpha1.Mandate, name string) *v1alpha1.Appli
 			Namespace: mandate.Namespace, Name: mandate.Name,
 		},
 		Spec: v1alpha1.ApplicationRecordSpec{
-			ServiceURL: l.URL, Reference: name, Attempt: &attempt,
+			Salt: ledger.NewSalt(), Account: "0123456789abcdef0123456789abcdef", ServiceURL: l.URL, Reference: name,
+			Attempt:    &attempt,
 			MandateRef: v1alpha1.RecordedMandate{UID: mandate.UID},
 		},
 	}

@@ -206,8 +206,8 @@ func conditionsText(conditions []metav1.Condition) string {
 // unknownSummary is the documented final state of a Mandate whose application's id was lost. It says so, has no id, and
 // waits for a person. The application, if there is one, is as it was created.
 func (s *scenario) unknownSummary(name string, seen *snapshot) string {
-	words := "Completed=False/InProgress Created=Unknown/OutcomeUnknown Ready=False/OutcomeUnknown " +
-		"ResolvedRefs=True/Resolved Stalled=True/OutcomeUnknown    archived=false []"
+	words := "Completed=False/InProgress Created=Unknown/OutcomeUnknown Decided=False/NoDecision " +
+		"Ready=False/OutcomeUnknown ResolvedRefs=True/Resolved Stalled=True/OutcomeUnknown    archived=false []"
 	if name == deleted {
 		words = "gone"
 	}

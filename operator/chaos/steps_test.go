@@ -90,7 +90,7 @@ spec: {mandateType: {code: address}, individuals: [{name: jane, email: canary-ja
 ---
 kind: Mandate
 metadata: {name: decided}
-spec: {mandateType: {code: address}, individuals: [{name: jane, email: canary-jane@example.com}], decision: Complete}
+spec: {mandateType: {code: address}, individuals: [{name: jane, email: canary-jane@example.com}]}
 ---
 kind: Mandate
 metadata: {name: deleted}

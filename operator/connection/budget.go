@@ -14,7 +14,7 @@ import (
 )
 
 // A Budget bounds the memory that all connections use at one time for large responses to reads, and for reports. A
-// response of up to smallBody bytes takes nothing of it. One that does not get what it needs in time fails with
+// response of up to client.SmallBody bytes takes nothing of it. One that does not get what it needs in time fails with
 // client.KindRateLimited.
 //
 // What changes something at the service takes nothing of it, either: the response to a create has to be read, whatever
@@ -31,8 +31,6 @@ func NewBudget(bytes int64) *Budget {
 }
 
 const (
-	// smallBody is more than a usual response, and takes nothing of a Budget.
-	smallBody = 64 << 10
 	// bodyCost is what a large body takes of a Budget: the body, what it is decoded to, and what that leaves behind.
 	bodyCost = 4 << 20
 	// reportCost is what a large report takes: the report, the file in it, and the request that stores it.
@@ -96,7 +94,7 @@ func (t *budgetTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// budgetBody is a body that takes of a Budget from its first byte above smallBody on, until it is closed.
+// budgetBody is a body that takes of a Budget from its first byte above client.SmallBody on, until it is closed.
 type budgetBody struct {
 	io.ReadCloser
 
@@ -112,7 +110,7 @@ type budgetBody struct {
 
 // Read implements io.Reader.
 func (b *budgetBody) Read(p []byte) (int, error) {
-	if b.read >= smallBody && b.release == nil {
+	if b.read >= client.SmallBody && b.release == nil {
 		release, ok := b.share.acquire(b.ctx, b.cost)
 		if !ok {
 			return 0, client.ErrBusy
@@ -121,7 +119,7 @@ func (b *budgetBody) Read(p []byte) (int, error) {
 		b.timer = time.AfterFunc(largeBodyTime, func() { _ = b.ReadCloser.Close() })
 	}
 	if b.release == nil {
-		p = p[:min(len(p), smallBody-b.read)]
+		p = p[:min(len(p), client.SmallBody-b.read)]
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.read += n

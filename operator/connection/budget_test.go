@@ -111,7 +111,7 @@ func budgetedClient(t *testing.T, budget *Budget, body func() string) (*client.C
 func TestBudgetHoldsUpLargeReadsOnly(t *testing.T) {
 	t.Parallel()
 	const usual = `{"id":4711,"reference":"A-1"}`
-	large := strings.Replace(usual, "{", `{"x":"`+strings.Repeat("x", smallBody)+`",`, 1)
+	large := strings.Replace(usual, "{", `{"x":"`+strings.Repeat("x", client.SmallBody)+`",`, 1)
 	body := usual
 	c, share := budgetedClient(t, NewBudget(4*bodyCost), func() string { return body })
 	if _, err := c.RetrieveReferences(t.Context()); err != nil { // the client knows then that its token is good
@@ -161,7 +161,7 @@ func TestBudgetHoldsUpLargeReadsOnly(t *testing.T) {
 // What a large report takes is given back by Close, or by an error.
 func TestBudgetOfReports(t *testing.T) {
 	t.Parallel()
-	content := "%PDF" + strings.Repeat("x", 2*smallBody)
+	content := "%PDF" + strings.Repeat("x", 2*client.SmallBody)
 	c, _ := budgetedClient(t, NewBudget(4*reportCost), func() string { return content })
 	for range 3 {
 		report, err := c.IndividualReport(t.Context(), 1, 1<<20)
@@ -174,7 +174,7 @@ func TestBudgetOfReports(t *testing.T) {
 		}
 		cancel()
 		report.Close()
-		if _, err = c.IndividualReport(t.Context(), 1, smallBody+1); client.KindOf(err) != client.KindTooLarge {
+		if _, err = c.IndividualReport(t.Context(), 1, client.SmallBody+1); client.KindOf(err) != client.KindTooLarge {
 			t.Error(err)
 		}
 	}
@@ -209,11 +209,11 @@ func TestASlowLargeBodyIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := time.Now()
 		body := &budgetBody{
-			ReadCloser: &tricklingBody{left: smallBody + 2, closed: make(chan struct{})}, ctx: t.Context(),
+			ReadCloser: &tricklingBody{left: client.SmallBody + 2, closed: make(chan struct{})}, ctx: t.Context(),
 			share: NewBudget(4 * bodyCost).newShare(), cost: bodyCost,
 		}
 		read, err := io.ReadAll(body)
-		if took := time.Since(started); err == nil || len(read) != smallBody+2 || took != largeBodyTime {
+		if took := time.Since(started); err == nil || len(read) != client.SmallBody+2 || took != largeBodyTime {
 			t.Errorf("after %s: %d bytes, %v", took, len(read), err)
 		}
 	})

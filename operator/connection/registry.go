@@ -23,6 +23,9 @@ type Connection struct {
 	URL string
 	// Credentials is a digest of those that Client has.
 	Credentials [32]byte
+	// Account is whom the service sees. Vouched: a person says that applications of other accounts are its own, too.
+	Account Account
+	Vouched bool
 	// UID and Generation of the object that this was made from.
 	UID        types.UID
 	Generation int64
@@ -148,7 +151,7 @@ func (r *Registry) replace(key Key, connection *Connection) (changed bool) {
 // not that it was read.
 func (c *Connection) equivalent(other *Connection) bool {
 	return c.Ready == other.Ready && c.UID == other.UID && c.Generation == other.Generation &&
-		c.Credentials == other.Credentials &&
+		c.Credentials == other.Credentials && c.Account == other.Account && c.Vouched == other.Vouched &&
 		slices.Equal(c.mandateTypes(), other.mandateTypes())
 }
 

@@ -23,7 +23,7 @@ func ParseCandidates(named string) (ids []int64) {
 	}
 	for text := range strings.SplitSeq(named, ",") {
 		id, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-		if err == nil && id > 0 && !slices.Contains(ids, id) {
+		if err == nil && id > 0 && id <= v1alpha1.MaxID && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 		if len(ids) > v1alpha1.MaxCandidates {

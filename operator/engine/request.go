@@ -9,7 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/internal/tolerant"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // ReconcileRequest is the request to reconcile an object, as far as a status can acknowledge it; "" if there is none.
@@ -29,11 +30,12 @@ var SpecChanged = predicate.Or(predicate.GenerationChangedPredicate{}, becameRea
 var SpecOrRequestChanged = predicate.Or(SpecChanged, requestChanged)
 
 var becameReadable = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	return len(apierror.UnreadableFields(e.ObjectOld)) > 0
+	return len(tolerant.UnreadableFields(e.ObjectOld)) > 0
 }}
 
 var requestChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	request, candidates := ReconcileRequest(e.ObjectNew), Candidates(e.ObjectNew)
 	return request != "" && request != ReconcileRequest(e.ObjectOld) ||
+		connection.VouchedAccount(e.ObjectNew) != connection.VouchedAccount(e.ObjectOld) ||
 		len(candidates) > 0 && !slices.Equal(candidates, Candidates(e.ObjectOld))
 }}

@@ -23,11 +23,11 @@ type ServiceFacts struct {
 func (f ServiceFacts) UnknownReason() string {
 	switch {
 	case !f.Exists:
-		return v1alpha1.ReasonServiceNotFound
+		return v1alpha1.ReasonIdentityServiceNotFound
 	case f.Denied:
-		return v1alpha1.ReasonServiceNotAllowed
+		return v1alpha1.ReasonIdentityServiceNotAllowed
 	case !f.Known:
-		return v1alpha1.ReasonServiceNotReady
+		return v1alpha1.ReasonIdentityServiceNotReady
 	default:
 		return ""
 	}
@@ -38,7 +38,7 @@ func (f ServiceFacts) UnusableReason() string {
 	if reason := f.UnknownReason(); reason != "" || f.Ready {
 		return reason
 	}
-	return v1alpha1.ReasonServiceNotReady
+	return v1alpha1.ReasonIdentityServiceNotReady
 }
 
 // MayRecover reports whether an application may be read that may be the one of a create whose answer was lost.
@@ -96,5 +96,7 @@ func (s *Session) IsCurrent(
 		return false, err == nil && access == connection.Absent, err
 	}
 	used := &s.Connection
-	return service.GetUID() == used.UID && service.GetGeneration() == used.Generation, false, nil
+	current = service.GetUID() == used.UID && service.GetGeneration() == used.Generation &&
+		(!used.Vouched || connection.IsVouchedFor(service, used.Account))
+	return current, false, nil
 }

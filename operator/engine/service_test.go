@@ -100,14 +100,16 @@ func TestResolveFails(t *testing.T) {
 
 func TestUnusableReason(t *testing.T) {
 	t.Parallel()
+	notFound, notAllowed := v1alpha1.ReasonIdentityServiceNotFound, v1alpha1.ReasonIdentityServiceNotAllowed
+	notReady := v1alpha1.ReasonIdentityServiceNotReady
 	for _, test := range []struct {
 		facts             engine.ServiceFacts
 		unknown, unusable string
 	}{
-		{engine.ServiceFacts{}, v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotFound},
-		{engine.ServiceFacts{Exists: true, Denied: true}, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceNotAllowed},
-		{engine.ServiceFacts{Exists: true}, v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonServiceNotReady},
-		{engine.ServiceFacts{Exists: true, Known: true}, "", v1alpha1.ReasonServiceNotReady},
+		{engine.ServiceFacts{}, notFound, notFound},
+		{engine.ServiceFacts{Exists: true, Denied: true}, notAllowed, notAllowed},
+		{engine.ServiceFacts{Exists: true}, notReady, notReady},
+		{engine.ServiceFacts{Exists: true, Known: true}, "", notReady},
 		{engine.ServiceFacts{Exists: true, Known: true, Ready: true}, "", ""},
 	} {
 		if got := test.facts.UnknownReason(); got != test.unknown {

@@ -3,6 +3,7 @@ package engine
 import (
 	"unicode/utf8"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client/wire"
 )
 
@@ -42,6 +43,15 @@ func (b *StatusBudget) Text(text string) string {
 	shown := ShowText(text)
 	b.Truncated = b.Truncated || shown != text
 	return shown
+}
+
+// ID is an id if the CRDs allow it, and 0 otherwise.
+func (b *StatusBudget) ID(id int64) int64 {
+	if id > v1alpha1.MaxID {
+		b.Truncated = true
+		return 0
+	}
+	return id
 }
 
 // Take takes the bytes of texts that are always shown, with so many bytes around them.

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	states     = flag.Int64("states", 300, "how many states of each scenario to explore")
+	states     = flag.Int64("states", 100, "how many states of each scenario to explore")
 	withGuards = flag.Bool("guards", false, "switch the guards off, one at a time")
 )
 
@@ -23,7 +23,11 @@ func Scenarios[C, S any](
 		t.Run(name, func(t *testing.T) {
 			started := time.Now()
 			x, first := start(all[name])
-			complete := x.Run(first, *states)
+			limit := *states
+			if x.Deep {
+				limit *= 2
+			}
+			complete := x.Run(first, limit)
 			total += x.States()
 			t.Logf("%s%s", x.Summary(started), map[bool]string{true: ", all there are"}[complete])
 			if v := x.Found(); v != nil {

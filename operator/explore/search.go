@@ -6,14 +6,15 @@ package explore
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// faultFreeEvery is how many states there are to one that is brought to rest.
-const faultFreeEvery = 200
+// restEvery: above RestAll, one in so many states is brought to rest.
+const restEvery = 50
 
 // Search walks all states breadth first, so that the first violation has the shortest trace.
 type Search[S any] struct {
@@ -25,14 +26,15 @@ type Search[S any] struct {
 	Wrong func(s *S) string
 	// Rest brings a state to rest, and says what is wrong then.
 	Rest func(s S) (S, string)
+	// RestAll is how many states are all brought to rest, where that takes long; 0: every state.
+	RestAll int64
+	// Deep doubles how many states are explored: what is looked for comes late.
+	Deep bool
 
-	visited [64]struct {
-		sync.Mutex
-		states map[uint64]struct{}
-	}
-	states, transitions, faultFreeRuns atomic.Int64
-	depth                              int
-	found                              atomic.Pointer[Violation[S]]
+	visited                    map[uint64]struct{}
+	states, transitions, rests int64
+	depth                      int
+	found                      *Violation[S]
 }
 
 // Violation is a state that must not be.
@@ -42,93 +44,121 @@ type Violation[S any] struct {
 }
 
 // Found is the first violation, or nil.
-func (x *Search[S]) Found() *Violation[S] { return x.found.Load() }
+func (x *Search[S]) Found() *Violation[S] { return x.found }
 
 // States is how many states were found.
-func (x *Search[S]) States() int64 { return x.states.Load() }
+func (x *Search[S]) States() int64 { return x.states }
 
 // Run continues until there is no new state, a violation is found, or there are enough states. It reports whether that
-// was all.
+// was all. It finds the same states in the same order every time: a violation always needs the same number of states.
 func (x *Search[S]) Run(start S, limit int64) (complete bool) {
-	frontier := x.expandAll([]S{start}, limit)
-	for len(frontier) > 0 && x.found.Load() == nil && x.states.Load() < limit {
-		x.depth++
-		frontier = x.expandAll(frontier, limit)
+	x.visited = map[uint64]struct{}{}
+	frontier := []S{start}
+	for len(frontier) > 0 && x.found == nil && x.states < limit {
+		var next []S
+		for part := range slices.Chunk(frontier, 64) {
+			if x.found == nil && x.states < limit {
+				next = append(next, x.expand(part, limit)...)
+			}
+		}
+		if frontier = next; len(next) > 0 {
+			x.depth++
+		}
 	}
 	return len(frontier) == 0
+}
+
+// reached is a state that follows another one, or what is wrong with how it does. number says how many were found
+// before and with it.
+type reached[S any] struct {
+	state  S
+	wrong  string
+	number int64
+}
+
+// expand gives the states that follow some others and are new. What takes long is done in parallel; what is counted is
+// counted in order.
+func (x *Search[S]) expand(from []S, limit int64) (states []S) {
+	follows := inParallel(from, func(s *S) (all []reached[S]) {
+		x.Moves(s, func(after S, wrong string) { all = append(all, reached[S]{state: after, wrong: wrong}) })
+		return all
+	})
+	var added []reached[S]
+	for _, r := range slices.Concat(follows...) {
+		if x.found != nil || x.states >= limit {
+			break
+		}
+		x.transitions++
+		switch {
+		case r.wrong != "":
+			x.found = &Violation[S]{r.state, r.wrong}
+		case x.isNew(&r.state):
+			x.states++
+			r.number = x.states
+			added = append(added, r)
+		}
+	}
+	for i, wrong := range inParallel(added, x.check) {
+		if wrong != nil {
+			x.found, x.states = wrong, added[i].number
+			break
+		}
+		if x.rest(added[i].number) {
+			x.rests++
+		}
+		states = append(states, added[i].state)
+	}
+	return states
 }
 
 // isNew reports whether a state has not been seen.
 func (x *Search[S]) isNew(s *S) bool {
 	h := x.Hash(s)
-	shard := &x.visited[h%uint64(len(x.visited))]
-	shard.Lock()
-	defer shard.Unlock()
-	if _, seen := shard.states[h]; seen {
-		return false
-	}
-	if shard.states == nil {
-		shard.states = map[uint64]struct{}{}
-	}
-	shard.states[h] = struct{}{}
-	return true
+	_, seen := x.visited[h]
+	x.visited[h] = struct{}{}
+	return !seen
 }
 
-// expandAll gives the states that follow those of the frontier and are new.
-func (x *Search[S]) expandAll(frontier []S, limit int64) []S {
-	workers := runtime.GOMAXPROCS(0)
-	next := make([][]S, workers)
+// check says what is wrong with a state, or with how it comes to rest; nil if nothing is.
+func (x *Search[S]) check(r *reached[S]) *Violation[S] {
+	if wrong := x.Wrong(&r.state); wrong != "" {
+		return &Violation[S]{r.state, wrong}
+	}
+	if !x.rest(r.number) {
+		return nil
+	}
+	last, wrong := x.Rest(r.state)
+	if wrong == "" {
+		return nil
+	}
+	return &Violation[S]{last, wrong}
+}
+
+// rest reports whether a state is brought to rest.
+func (x *Search[S]) rest(number int64) bool {
+	return x.RestAll == 0 || number <= x.RestAll || number%restEvery == 0
+}
+
+// inParallel gives what work makes of each, in their order.
+func inParallel[T, R any](all []T, work func(*T) R) []R {
+	results := make([]R, len(all))
 	var started atomic.Int64
 	var group sync.WaitGroup
-	for worker := range workers {
+	for range min(runtime.GOMAXPROCS(0), len(all)) {
 		group.Go(func() {
-			for x.found.Load() == nil && x.states.Load() < limit {
-				i := started.Add(1) - 1
-				if i >= int64(len(frontier)) {
-					return
-				}
-				x.expand(&frontier[i], func(s S) { next[worker] = append(next[worker], s) })
+			for i := started.Add(1) - 1; i < int64(len(all)); i = started.Add(1) - 1 {
+				results[i] = work(&all[i])
 			}
 		})
 	}
 	group.Wait()
-	var all []S
-	for _, part := range next {
-		all = append(all, part...)
-	}
-	return all
-}
-
-func (x *Search[S]) expand(s *S, add func(S)) {
-	x.Moves(s, func(after S, wrong string) {
-		x.transitions.Add(1)
-		if wrong != "" {
-			x.found.CompareAndSwap(nil, &Violation[S]{after, wrong})
-			return
-		}
-		if !x.isNew(&after) {
-			return
-		}
-		n := x.states.Add(1)
-		if wrong := x.Wrong(&after); wrong != "" {
-			x.found.CompareAndSwap(nil, &Violation[S]{after, wrong})
-			return
-		}
-		if n%faultFreeEvery == 0 {
-			x.faultFreeRuns.Add(1)
-			if last, wrong := x.Rest(after); wrong != "" {
-				x.found.CompareAndSwap(nil, &Violation[S]{last, wrong})
-				return
-			}
-		}
-		add(after)
-	})
+	return results
 }
 
 // Summary is a line of figures.
 func (x *Search[S]) Summary(start time.Time) string {
 	return fmt.Sprintf("%d states, %d transitions, %d brought to rest, depth %d, %.1f s",
-		x.states.Load(), x.transitions.Load(), x.faultFreeRuns.Load(), x.depth, time.Since(start).Seconds())
+		x.states, x.transitions, x.rests, x.depth, time.Since(start).Seconds())
 }
 
 // Trace leads back to the beginning.

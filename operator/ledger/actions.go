@@ -58,10 +58,11 @@ func IsFull(record *v1alpha1.ApplicationRecord) bool {
 	return len(record.Spec.Actions) >= maxActions && len(record.Spec.EarlierActions) >= maxEarlierActions
 }
 
-// StartAction records that an action starts. It fails with ErrLost if the record has changed since it was read. So of
-// several actions of one name, and of several operators, one starts. The record must not be full.
+// StartAction records that an action starts, and the account that has shown the application. It fails with ErrLost if
+// the record has changed since it was read. So of several actions of one name, and of several operators, one starts.
+// The record must not be full.
 func (l *Ledger) StartAction(
-	ctx context.Context, record *v1alpha1.ApplicationRecord, action v1alpha1.RecordedAction,
+	ctx context.Context, record *v1alpha1.ApplicationRecord, action v1alpha1.RecordedAction, account string,
 ) (*v1alpha1.ApplicationRecord, error) {
 	spec := record.Spec.DeepCopy()
 	spec.Actions = append(spec.Actions, action)
@@ -72,6 +73,7 @@ func (l *Ledger) StartAction(
 	}
 	started, err := l.patch(ctx, record,
 		testOperation("/metadata/resourceVersion", record.ResourceVersion),
+		patchOperation{"add", "/spec/account", account},
 		patchOperation{"add", "/spec/actions", spec.Actions},
 		patchOperation{"add", "/spec/earlierActions", append([]string{}, spec.EarlierActions...)})
 	if err == nil && UseOf(started, &action) != UsedByThisObject {

@@ -22,7 +22,7 @@ func resend(name string) v1alpha1.RecordedAction {
 // start records an action, which must succeed.
 func (f *fixture) start(record *v1alpha1.ApplicationRecord, name string) *v1alpha1.ApplicationRecord {
 	f.Helper()
-	started, err := f.StartAction(f.Context(), record, resend(name))
+	started, err := f.StartAction(f.Context(), record, resend(name), account)
 	f.check(err)
 	return started
 }
@@ -46,7 +46,7 @@ func TestActionsOfOneName(t *testing.T) {
 	f.checkUse(started, resend("first"), ledger.UsedByThisObject)
 	f.checkUse(started, again, ledger.UsedForSameAction)
 	f.checkUse(started, other, ledger.UsedForOtherAction)
-	if _, err := f.StartAction(t.Context(), record, again); !errors.Is(err, ledger.ErrLost) {
+	if _, err := f.StartAction(t.Context(), record, again, account); !errors.Is(err, ledger.ErrLost) {
 		t.Errorf("a start by another object, on the record as it was: %v, want ErrLost", err)
 	}
 	if _, err := f.CancelAction(t.Context(), record, resend("first")); !errors.Is(err, ledger.ErrLost) {

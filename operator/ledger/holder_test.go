@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 var (
@@ -18,7 +19,8 @@ var (
 // with is the record of an application, or of an attempt whose outcome is unknown if the id is 0.
 func with(service v1alpha1.IdentityServiceReference, url, reference string, id int64) v1alpha1.ApplicationRecordSpec {
 	spec := v1alpha1.ApplicationRecordSpec{
-		ServiceURL: url, Reference: reference, ServiceRef: service, MandateRef: v1alpha1.RecordedMandate{UID: "some"},
+		Salt: ledger.NewSalt(), Account: account, ServiceURL: url, Reference: reference, ServiceRef: service,
+		MandateRef: v1alpha1.RecordedMandate{UID: "some"},
 	}
 	if id == 0 {
 		spec.Attempt = attemptFor(reference).Attempt

@@ -4,6 +4,8 @@ package ledger
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,10 +48,22 @@ func (l *Ledger) namespaces() []string {
 	return l.Namespaces
 }
 
+// NewSalt returns a random salt of a record.
+func NewSalt() string {
+	var salt [16]byte
+	_, _ = rand.Read(salt[:]) // it never fails
+	return hex.EncodeToString(salt[:])
+}
+
+// MicroTime is a time in the precision in which it is recorded, so that it equals what is read.
+func MicroTime(t time.Time) metav1.MicroTime {
+	return metav1.NewMicroTime(t.Truncate(time.Microsecond))
+}
+
 // NewAttempt returns a new attempt. It counts as sent, because it is recorded before the request. Only proof that the
 // request was not sent may change that.
 func NewAttempt(inputs string, now time.Time) v1alpha1.Attempt {
-	started := v1alpha1.NewMicroTime(now)
+	started := MicroTime(now)
 	return v1alpha1.Attempt{
 		Nonce: string(uuid.NewUUID()), FirstStartedTime: started, StartedTime: started, Sent: true, Ordinal: 1,
 		Inputs: inputs,
@@ -86,9 +100,9 @@ func (l *Ledger) Claim(
 		return nil, err
 	}
 	if spec.Attempt == nil {
-		return record, checkID(record, spec.ApplicationID)
+		return record, errors.Join(checkSalt(record, spec.Salt), checkID(record, spec.ApplicationID))
 	}
-	if err := checkAttempt(record, *spec.Attempt); err != nil {
+	if err := errors.Join(checkSalt(record, spec.Salt), checkAttempt(record, *spec.Attempt)); err != nil {
 		// The request was not sent yet. A record without its fields would say that it may have been.
 		return nil, errors.Join(err, l.remove(ctx, record))
 	}
@@ -104,6 +118,7 @@ func (l *Ledger) Retake(
 	retaken, err := l.patch(ctx, record,
 		testOperation("/metadata/resourceVersion", record.ResourceVersion),
 		patchOperation{"add", "/spec/attempt", spec.Attempt},
+		patchOperation{"add", "/spec/account", spec.Account},
 		patchOperation{"add", "/spec/serviceURL", spec.ServiceURL},
 		patchOperation{"add", "/spec/reference", spec.Reference},
 		patchOperation{"add", "/spec/serviceRef", spec.ServiceRef},
@@ -112,6 +127,16 @@ func (l *Ledger) Retake(
 		return nil, err
 	}
 	return retaken, checkAttempt(retaken, *spec.Attempt)
+}
+
+// SetAccount stores that the application of a record belongs to another account than it says, which is the same one by
+// another name. It fails with ErrLost if the record has changed since it was read.
+func (l *Ledger) SetAccount(
+	ctx context.Context, record *v1alpha1.ApplicationRecord, account string,
+) (*v1alpha1.ApplicationRecord, error) {
+	return l.patch(ctx, record,
+		testOperation("/metadata/resourceVersion", record.ResourceVersion),
+		patchOperation{"add", "/spec/account", account})
 }
 
 // remove deletes a record. It fails with ErrLost if the record has changed since it was read.
@@ -162,7 +187,8 @@ func (l *Ledger) Deposit(
 
 // Adopt stores that an existing application belongs to a Mandate. record is the current record of the Mandate, nil if
 // there is none. Adopt fails with ErrLost if the record has changed since. It replaces the nonce, so that an attempt in
-// progress loses the record. What was sent, or created, at another service stays on record as it is.
+// progress loses the record. What was sent, or created, at another service stays on record as it is. The account is the
+// one that the application was read with.
 func (l *Ledger) Adopt(
 	ctx context.Context, mandate types.NamespacedName, record *v1alpha1.ApplicationRecord,
 	spec v1alpha1.ApplicationRecordSpec,
@@ -174,6 +200,7 @@ func (l *Ledger) Adopt(
 		testOperation("/metadata/resourceVersion", record.ResourceVersion),
 		{"add", "/spec/applicationID", spec.ApplicationID},
 		{"add", "/spec/mandateRef", spec.MandateRef},
+		{"add", "/spec/account", spec.Account}, // which has shown the application
 	}
 	if !MayExist(record) {
 		operations = append(operations,
@@ -197,6 +224,14 @@ func (l *Ledger) Adopt(
 // MayExist reports whether a record has an application, or an attempt that may have created one.
 func MayExist(record *v1alpha1.ApplicationRecord) bool {
 	return record.Spec.ApplicationID != nil || record.Spec.Attempt != nil && record.Spec.Attempt.Sent
+}
+
+// checkSalt checks that the API server kept a salt.
+func checkSalt(record *v1alpha1.ApplicationRecord, salt string) error {
+	if record.Spec.Salt != salt {
+		return ErrIncomplete
+	}
+	return nil
 }
 
 // checkID checks that the API server kept an id.
@@ -257,8 +292,8 @@ func detailsOf(err error) metav1.StatusDetails {
 func checkAttempt(record *v1alpha1.ApplicationRecord, attempt v1alpha1.Attempt) error {
 	got := record.Spec.Attempt
 	if got == nil || got.Nonce != attempt.Nonce || got.Sent != attempt.Sent || got.Ordinal != attempt.Ordinal ||
-		got.Inputs != attempt.Inputs || !got.StartedTime.Equal(&attempt.StartedTime.MicroTime) ||
-		!got.FirstStartedTime.Equal(&attempt.FirstStartedTime.MicroTime) {
+		got.Inputs != attempt.Inputs || !got.StartedTime.Equal(&attempt.StartedTime) ||
+		!got.FirstStartedTime.Equal(&attempt.FirstStartedTime) {
 		return ErrIncomplete
 	}
 	return nil

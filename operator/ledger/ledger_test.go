@@ -17,6 +17,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/tolerant"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) { testenv.Main(m, &env) }
 const (
 	serviceURL = "https://idv.example.com"
 	reference  = "ACME-1"
+	account    = "00112233445566778899aabbccddeeff"
 )
 
 // fixture is a ledger on a real API server, in a namespace of its own.
@@ -43,7 +45,7 @@ func newFixture(t *testing.T) *fixture {
 	scheme := runtime.NewScheme()
 	f.check(errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
 	var err error
-	f.client, err = client.New(env.Config, client.Options{Scheme: scheme})
+	f.client, err = client.New(tolerant.Config(env.Config), client.Options{Scheme: scheme})
 	f.check(err)
 	strict := client.WithFieldValidation(f.client, metav1.FieldValidationStrict)
 	f.Ledger = ledger.Ledger{Reader: f.client, Writer: strict}
@@ -68,7 +70,8 @@ func (f *fixture) key(mandate string) types.NamespacedName {
 // attemptFor is what is recorded of an attempt with a reference.
 func attemptFor(reference string) v1alpha1.ApplicationRecordSpec {
 	return v1alpha1.ApplicationRecordSpec{
-		ServiceURL: serviceURL, Reference: reference, Attempt: new(ledger.NewAttempt("inputs", time.Now())),
+		Salt: ledger.NewSalt(), Account: account, ServiceURL: serviceURL, Reference: reference,
+		Attempt:    new(ledger.NewAttempt("inputs", time.Now())),
 		MandateRef: v1alpha1.RecordedMandate{UID: "uid"},
 	}
 }
@@ -237,7 +240,7 @@ func TestGet(t *testing.T) {
 		record, err := f.Get(t.Context(), f.key(mandate))
 		f.check(err)
 		got, want := record.Spec.Attempt, claimed.Spec.Attempt
-		if got.Nonce != want.Nonce || !got.StartedTime.Equal(&want.StartedTime.MicroTime) {
+		if got.Nonce != want.Nonce || !got.StartedTime.Equal(&want.StartedTime) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
@@ -315,7 +318,7 @@ func TestSubscription(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	record := f.claimed()
-	first := v1alpha1.RecordedSubscription{StartedTime: v1alpha1.NewMicroTime(time.Now()), Ordinal: 1}
+	first := v1alpha1.RecordedSubscription{StartedTime: ledger.MicroTime(time.Now()), Ordinal: 1}
 	record, err := f.Deposit(t.Context(), record, record.Spec.MandateRef.UID, 7, metav1.Now(), &first)
 	f.check(err)
 	refused, err := f.RefuseSubscription(t.Context(), record)
@@ -323,7 +326,7 @@ func TestSubscription(t *testing.T) {
 	if got := refused.Spec.Subscription; got == nil || !got.Refused || got.Ordinal != 1 {
 		t.Errorf("the record has %+v", got)
 	}
-	second := v1alpha1.RecordedSubscription{StartedTime: v1alpha1.NewMicroTime(time.Now()), Ordinal: 2}
+	second := v1alpha1.RecordedSubscription{StartedTime: ledger.MicroTime(time.Now()), Ordinal: 2}
 	if _, err := f.StartSubscription(t.Context(), record, second); !errors.Is(err, ledger.ErrLost) {
 		t.Errorf("a subscription started on a record that has changed: %v", err)
 	}
@@ -331,5 +334,24 @@ func TestSubscription(t *testing.T) {
 	f.check(err)
 	if got := started.Spec.Subscription; got == nil || got.Refused || got.Ordinal != 2 {
 		t.Errorf("the record has %+v", got)
+	}
+}
+
+// A record keeps its salt, whatever is made of it: digests that people have named stay the same.
+func TestSalt(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	record := f.claimed()
+	if record.Spec.Salt == attemptFor(reference).Salt {
+		t.Error("two salts are equal")
+	}
+	other := attemptFor(reference) // which has another salt
+	retaken, err := f.Retake(t.Context(), record, other)
+	f.check(err)
+	other.ApplicationID = new(int64(7))
+	adopted, err := f.Adopt(t.Context(), f.key("acme"), retaken, other)
+	f.check(err)
+	if adopted.Spec.Salt != record.Spec.Salt {
+		t.Errorf("the salt changed from %q to %q", record.Spec.Salt, adopted.Spec.Salt)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/tolerant"
 	"github.com/mandate-io/idv/operator/apierror"
 )
 
@@ -61,7 +62,7 @@ func (r *Retention) sweep(ctx context.Context) error {
 			}
 			for i := range records.Items {
 				record := &records.Items[i]
-				if fields := apierror.UnreadableFields(record); len(fields) > 0 {
+				if fields := tolerant.UnreadableFields(record); len(fields) > 0 {
 					unreadable[client.ObjectKeyFromObject(record)] = fields // and kept, whatever it is
 					continue
 				}

@@ -34,5 +34,5 @@ func (l *Ledger) RefuseSubscription(
 func hasSubscription(record *v1alpha1.ApplicationRecord, wanted v1alpha1.RecordedSubscription) bool {
 	got := record.Spec.Subscription
 	return got != nil && got.Ordinal == wanted.Ordinal && got.Refused == wanted.Refused &&
-		got.StartedTime.Equal(&wanted.StartedTime.MicroTime)
+		got.StartedTime.Equal(&wanted.StartedTime)
 }

@@ -65,7 +65,7 @@ func (r *reconciliation) bind(ctx context.Context, id int64) error {
 	}
 	r.facts.id, r.facts.bound = id, true
 	if r.facts.application.read { // before it was known to be this Mandate's
-		r.missing.remember(r.name(), id, accountOf(&r.session.Connection))
+		r.localState.Update(r.mandate, func(s *localState) { s.readBy = r.knownAccount() })
 	}
 	r.setRecord(adopted)
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/individuals"
 )
 
 // read retrieves the application.
@@ -20,7 +21,7 @@ func (r *reconciliation) read(ctx context.Context) {
 	a := &r.facts.application
 	switch {
 	case idv.IsNotFound(err):
-		a.missing, a.believable = true, r.facts.id != 0 && r.believable()
+		a.missing = true
 		return
 	case idv.IsUnprovenNotFound(err):
 		a.missing, a.unproven = true, true
@@ -46,8 +47,18 @@ func (r *reconciliation) observeApplication(ctx context.Context, application *id
 		a.read = true
 		return // it is another Mandate's or person's: nothing of it is used
 	}
-	if !r.compareSpec(ctx, application) || !r.identify(ctx, application) {
+	compared := r.newObject()
+	if !r.compareSpec(ctx, application) {
 		return // what to compare with cannot be read
+	}
+	a.sameAccount = a.referenceMatched || compared && !a.differs && r.showsWhatWasSent(application) &&
+		individuals.Identified(application.Individuals)
+	if r.facts.otherAccount() {
+		a.read = true
+		return // it may be another person's who has that id there: nothing of it is used
+	}
+	if !r.identify(ctx, application) {
+		return
 	}
 	a.read = true
 	if a.differs {
@@ -57,14 +68,12 @@ func (r *reconciliation) observeApplication(ctx context.Context, application *id
 	r.facts.bound = r.facts.bound || r.facts.id != 0 && (r.facts.adopt == 0 || r.facts.adopt == r.facts.id)
 	a.stage = r.session.Connection.States.Stage(application.State)
 	a.archived = application.Archived
-	r.reviews = r.pendingReviews()
-	a.reviews = len(r.reviews)
 	projected := r.mandate.Status.DeepCopy()
 	project(projected, r.mandate, r.matching.Individuals, application)
-	a.digest = statusDigest(projected)
-	if a.digest != statusDigest(&r.mandate.Status) {
+	if statusDigest(projected) != statusDigest(&r.mandate.Status) {
 		r.localState.Update(r.mandate, func(s *localState) { s.changed = r.facts.now })
 	}
+	r.observeEvidence(projected)
 	r.applicationRead()
 	r.facts.subscription.readHere = true
 }
@@ -83,7 +92,12 @@ func (r *reconciliation) matches(shown string) bool {
 // reference, and otherwise what was sent. compareSpec compares the individuals.
 func (r *reconciliation) isCreated(application *idv.Application) bool {
 	return r.readingCandidate && application.ID == r.facts.record.candidate && application.Reference == "" &&
-		application.Name.Reveal() != "" && application.MandateType != (idv.MandateType{}) &&
+		r.showsWhatWasSent(application)
+}
+
+// showsWhatWasSent reports whether enough of an application shows to compare it with the spec.
+func (r *reconciliation) showsWhatWasSent(application *idv.Application) bool {
+	return application.Name.Reveal() != "" && application.MandateType != (idv.MandateType{}) &&
 		len(application.Individuals) == len(r.mandate.Spec.Individuals)
 }
 
@@ -131,10 +145,13 @@ func (r *reconciliation) sendDecision(
 	switch {
 	case err == nil:
 		log.FromContext(ctx).Info("Carried out the decision",
-			"decision", r.mandate.Spec.Decision, "applicationID", r.facts.id)
+			"decision", r.mandate.Spec.Decision.Outcome, "applicationID", r.facts.id)
 		a.read = false
 	case idv.IsRefusal(err):
-		a.refused = true
+		a.refused = v1alpha1.ReasonDecisionRefused
+		if idv.IsForbidden(err) {
+			a.refused = v1alpha1.ReasonDecisionForbidden
+		}
 		log.FromContext(ctx).Info("The service refused the decision", "error", err.Error())
 	default:
 		// Whether it was carried out shows when the application is read next.

@@ -40,6 +40,8 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 func (r *reconciliation) conclusion() v1alpha1.Attempt {
 	attempt, conclusion := r.facts.attempt, *r.record.Spec.Attempt
 	switch verdict := verdictOf(attempt); {
+	case verdict == v1alpha1.VerdictIDTooLarge:
+		conclusion.Verdict = verdict
 	case verdict == v1alpha1.VerdictAccepted:
 		conclusion.Verdict = verdict
 		if attempt.candidate != 0 {
@@ -62,6 +64,8 @@ func (r *reconciliation) conclusion() v1alpha1.Attempt {
 // application itself keeps it from being sent again.
 func verdictOf(a attemptFacts) v1alpha1.Verdict {
 	switch {
+	case a.idTooLarge:
+		return v1alpha1.VerdictIDTooLarge
 	case a.posted && !a.outcome.NothingDone():
 		return v1alpha1.VerdictAccepted
 	case !a.posted || !a.refusal:

@@ -71,9 +71,10 @@ func (r *reconciliation) readReview(ctx context.Context) (bool, error) {
 // sentCalls are those of the reconciliations before, each of which left some for the next one. The zero value is for
 // the first one of them. A process that forgets it sends again what the service refused or does not show, once.
 type sentCalls struct {
-	generation                                   int64
-	archiveSent, decided, refused, reviewRefused bool
-	reviews                                      int // those of spec.checkReviews below this index were sent
+	generation                          int64
+	archiveSent, decided, reviewRefused bool
+	refused                             string
+	reviews                             int // those of spec.checkReviews below this index were sent
 }
 
 // continues reports whether the reconciliation before left something to do.
@@ -97,7 +98,7 @@ func (r *reconciliation) saveCalls(continued bool) {
 	sent, a := sentCalls{}, r.facts.application
 	if continued {
 		sent = sentCalls{
-			r.mandate.Generation, a.archiveSent, a.decided, a.refused, a.reviewRefused, r.nextReview,
+			r.mandate.Generation, a.archiveSent, a.decided, a.reviewRefused, a.refused, r.nextReview,
 		}
 	}
 	if sent != r.localState.Get(r.mandate).sent {

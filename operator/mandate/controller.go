@@ -75,6 +75,7 @@ type Reconciler struct {
 	recovered    func(RecoveredBy)
 	settleDelay  time.Duration
 	giveUpAfter  time.Duration
+	newSalt      func() string
 	clock        clock.Clock // a real one, whose times have a monotonic part, too
 	started      time.Time   // when this process began to fill its caches; zero: not known
 
@@ -105,6 +106,7 @@ func NewReconciler(config Config) *Reconciler {
 		recovered:    config.Recovered,
 		settleDelay:  config.SettleDelay,
 		giveUpAfter:  config.DeletionGiveUpAfter,
+		newSalt:      ledger.NewSalt,
 		clock:        clock.RealClock{},
 		started:      time.Now(),
 		wake:         func(types.NamespacedName) {},

@@ -33,13 +33,22 @@ func (r *reconciliation) claim(ctx context.Context) error {
 	return nil
 }
 
-// recordOf is what is recorded of an attempt.
+// recordOf is what is recorded of an attempt, or of an adoption without one.
 func (r *reconciliation) recordOf(attempt *v1alpha1.Attempt) v1alpha1.ApplicationRecordSpec {
+	salt, used := r.salt(), &r.session.Connection
 	return v1alpha1.ApplicationRecordSpec{
-		ServiceURL: r.session.Connection.URL, Reference: r.reference, Attempt: attempt,
+		Salt: salt, ServiceURL: used.URL, Account: used.Account.Digest(salt), Reference: r.reference, Attempt: attempt,
 		ServiceRef: v1alpha1.IdentityServiceReference{Kind: r.session.Key.Kind, Name: r.session.Key.Name},
 		MandateRef: v1alpha1.RecordedMandate{UID: r.mandate.UID},
 	}
+}
+
+// salt is that of the record, or of the one that is to be made.
+func (r *reconciliation) salt() string {
+	if r.record != nil {
+		return r.record.Spec.Salt
+	}
+	return r.newSalt()
 }
 
 // beginAttempt makes a shutdown wait for the end of this reconciliation. It reports false once a shutdown has begun.
@@ -59,11 +68,13 @@ func (r *reconciliation) retake(ctx context.Context) error {
 	started := r.clock.Now()
 	r.facts.requested = false // it is done
 	attempt := ledger.NewAttempt(r.facts.inputs.digest, started)
+	spec := r.recordOf(&attempt)
 	if r.facts.record.sent {
 		attempt.FirstStartedTime = r.record.Spec.Attempt.FirstStartedTime
 		attempt.Ordinal = r.record.Spec.Attempt.Ordinal + 1
+		spec.Account = r.record.Spec.Account // of the attempt that may have created the application
 	}
-	record, err := r.ledger.Retake(context.WithoutCancel(ctx), r.record, r.recordOf(&attempt))
+	record, err := r.ledger.Retake(context.WithoutCancel(ctx), r.record, spec)
 	if err != nil {
 		return r.reloadIfLost(ctx, err)
 	}
@@ -118,6 +129,7 @@ func (r *reconciliation) post(ctx context.Context) {
 	if err == nil {
 		attempt.id, attempt.accepted = application.ID, application.Accepted
 		logger.Info("Created the application", "applicationID", application.ID)
+		attempt.dropLargeID(&attempt.id)
 		return
 	}
 	attempt.outcome = idv.OutcomeOf(err)
@@ -125,6 +137,7 @@ func (r *reconciliation) post(ctx context.Context) {
 	attempt.refusal = idv.IsRefusal(err)
 	if failure, ok := errors.AsType[*idv.Error](err); ok {
 		attempt.duplicate, attempt.candidate = failure.Problem.NamesReference(), failure.Candidate
+		attempt.dropLargeID(&attempt.candidate)
 	}
 	r.facts.retryAfter = idv.RetryAfterOf(err)
 	message := "The application may or may not have been created"
@@ -132,6 +145,14 @@ func (r *reconciliation) post(ctx context.Context) {
 		message = "This request created no application"
 	}
 	logger.Info(message, "outcome", attempt.outcome.String(), "error", err.Error())
+}
+
+// dropLargeID forgets an id that the record cannot hold. The application may exist, and nobody can bind it.
+func (a *attemptFacts) dropLargeID(id *int64) {
+	if *id > v1alpha1.MaxID {
+		*id = 0
+		a.idTooLarge, a.outcome = true, idv.Accepted
+	}
 }
 
 // deposit writes the id into the record. It is known nowhere else, so that is tried until it succeeds.
@@ -187,6 +208,7 @@ func (r *reconciliation) depositInCurrentRecord(
 	ctx context.Context, id int64, created metav1.Time,
 ) (*v1alpha1.ApplicationRecord, error) {
 	name, spec := client.ObjectKeyFromObject(r.record), r.record.Spec
+	account := r.session.Connection.Account
 	record, err := r.ledger.Get(ctx, name)
 	switch {
 	case err != nil:
@@ -195,10 +217,12 @@ func (r *reconciliation) depositInCurrentRecord(
 		spec.ApplicationID, spec.CreatedTime = &id, &created
 		return r.ledger.Claim(ctx, name, spec)
 	case record.Spec.ApplicationID == nil && record.Spec.Attempt != nil &&
+		(record.Spec.Account == spec.Account || account.Made(record)) &&
 		record.Spec.ServiceURL == spec.ServiceURL && record.Spec.Reference == spec.Reference:
 		return r.ledger.Deposit(ctx, record, r.mandate.UID, id, created, nil)
 	case !ledger.MayExist(record): // it was deleted, and claimed again under another reference or for another service
 		spec.ApplicationID, spec.CreatedTime = &id, &created
+		spec.Account = account.Digest(record.Spec.Salt)
 		return r.ledger.Adopt(ctx, name, record, spec)
 	}
 	return record, nil

@@ -26,7 +26,7 @@ const (
 	nextCallDelay = 100 * time.Millisecond
 	// acceptedPeriod is how long the operator looks for an application that the service has accepted (202).
 	acceptedPeriod = 24 * time.Hour
-	// missingGracePeriod is how long a 404 is not believed that may come from another account.
+	// missingGracePeriod is how long a 404 is not believed that is not the service's own word.
 	missingGracePeriod = 24 * time.Hour
 )
 
@@ -74,7 +74,7 @@ func reasonWhileCallsRemain(f facts) string {
 	case f.deletion.requested:
 		return v1alpha1.ReasonDeletionWaiting
 	case f.id != 0:
-		return acceptedReason(f)
+		return unblockedReason(f) // that one call was refused must not keep the others from being sent
 	default:
 		return v1alpha1.ReasonRetrying
 	}
@@ -110,6 +110,8 @@ func decideCreate(f facts) decision {
 		return wait(f.service.UnknownReason())
 	case !r.read:
 		return decideUnread(f)
+	case f.outcome != "": // the status tells of an application whose id is nowhere
+		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case f.unknown && !r.exists && searchesCandidates(f):
 		return decideCandidate(f)
 	case f.unknown && !r.exists:
@@ -122,7 +124,10 @@ func decideCreate(f facts) decision {
 	if blocked := blockedPost(f); blocked.Step != "" {
 		return blocked
 	}
-	refused := r.inputs == f.inputs.digest && !r.otherReference && !r.otherURL
+	// What another account refused, this one may create, unless it said that the reference exists: that can be an earlier
+	// application of this Mandate.
+	anew := f.otherAccount() && r.verdict != v1alpha1.VerdictTaken
+	refused := !anew && r.inputs == f.inputs.digest && !r.otherReference && !r.otherURL
 	if later := retryLater(f); refused && later.Step != "" {
 		return later
 	}
@@ -158,7 +163,7 @@ func retryLater(f facts) decision {
 func mismatch(r recordFacts) string {
 	switch {
 	case r.mayExist() && r.otherURL:
-		return v1alpha1.ReasonServiceMismatch
+		return v1alpha1.ReasonIdentityServiceMismatch
 	case r.mayExist() && r.otherReference:
 		return v1alpha1.ReasonApplicationExists
 	default:
@@ -170,7 +175,7 @@ func mismatch(r recordFacts) string {
 // for a Mandate that was never reconciled, to read it first would only cost a request. If something keeps the
 // application from being created, the record is read, because the Mandate may be one that was applied again.
 func decideUnread(f facts) decision {
-	if f.neverReconciled {
+	if f.neverReconciled && f.outcome == "" {
 		switch blocked := blockedPost(f); blocked.Step {
 		case "":
 			return decision{Step: stepClaim}
@@ -191,11 +196,15 @@ func decideUnknown(f facts) decision {
 		return wait(reasonVanished) // whatever there was, the service has deleted it
 	case searchesCandidates(f):
 		return decideCandidate(f)
+	case r.verdict == v1alpha1.VerdictIDTooLarge:
+		return wait(v1alpha1.ReasonApplicationIDTooLarge)
 	case r.verdict == v1alpha1.VerdictAccepted && f.now.Sub(r.firstStarted) < acceptedPeriod:
 		return waitFor(v1alpha1.ReasonCreateAccepted, time.Hour)
 	case r.verdict == v1alpha1.VerdictAccepted, r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts,
 		f.now.Sub(r.firstStarted) >= attemptWindow, deadlinePassed(f):
 		return wait(v1alpha1.ReasonOutcomeUnknown)
+	case f.otherAccount(): // in which the reference is free, whatever the attempt created in the one before
+		return wait(v1alpha1.ReasonAccountChanged)
 	case r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
 	case f.candidatePending: // it may be this Mandate's, and then nothing has to be sent
@@ -240,7 +249,7 @@ func blockedPost(f facts) decision {
 	case f.referenceNotAllowed:
 		return wait(v1alpha1.ReasonReferenceNotAllowed)
 	case !f.service.Ready, f.service.Deleting: // nothing new is sent by way of a service that is being deleted
-		return wait(v1alpha1.ReasonServiceNotReady)
+		return wait(v1alpha1.ReasonIdentityServiceNotReady)
 	case f.tooManyUnrecorded:
 		return wait(v1alpha1.ReasonLedgerUnavailable)
 	case !f.inputs.resolved:

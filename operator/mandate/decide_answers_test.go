@@ -54,6 +54,13 @@ func answers() map[string]decideCase {
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
+		"an application whose id is too large": {
+			why: "it may exist, and its id cannot be recorded",
+			facts: newMandate(func(f *facts) {
+				f.record = sent(time.Hour, func(r *recordFacts) { r.verdict = v1alpha1.VerdictIDTooLarge })
+			}),
+			want: wait(v1alpha1.ReasonApplicationIDTooLarge),
+		},
 		"a forbidden create waits": {facts: forbidden(), want: waitFor(v1alpha1.ReasonForbidden, 5*time.Minute)},
 		"a forbidden create is tried again slowly": {
 			facts: forbidden(func(f *facts) { f.record.retryAt = now }),
@@ -115,7 +122,7 @@ func answers() map[string]decideCase {
 		},
 		"an accepted create that no read shows yet": {
 			facts: bound(func(f *facts) {
-				f.application, f.seen = believable(), false
+				f.application, f.seen = applicationFacts{missing: true}, false
 				f.record.verdict = v1alpha1.VerdictAccepted
 				f.createdTime, f.missingSince = now.Add(-time.Hour), now.Add(-30*time.Minute)
 			}),
@@ -123,9 +130,9 @@ func answers() map[string]decideCase {
 		},
 		"a decision whose answer was lost twice is not sent again": {
 			facts: bound(func(f *facts) {
-				f.decision, f.sentBefore = v1alpha1.DecisionComplete, stepComplete
+				f.decision, f.sentBefore = completeSeen, stepComplete
 				f.application = applicationFacts{
-					read: true, sameReference: true, referenceMatched: true, stage: client.StageInReview,
+					read: true, sameReference: true, referenceMatched: true, stage: client.StageInReview, evidence: seen,
 				}
 			}),
 			want: wait(v1alpha1.ReasonAccepted),

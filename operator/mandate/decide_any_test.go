@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/explore"
 )
 
 // sendsRequest are the steps that send a request to the service.
@@ -20,8 +22,10 @@ var useReference = []step{stepClaim, stepRetake, stepAdopt, stepBind}
 
 // TestDecideNeverCreatesTwice holds what decide promises against all kinds of facts, possible and impossible.
 func TestDecideNeverCreatesTwice(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		f := anyFacts(t)
+	usual := usualFacts(decideCases()...)
+	others := func(s step) bool { return slices.Contains(subscribes, s) } // TestDecideSubscribesLast draws more of them
+	explore.Draw(t, slices.DeleteFunc(explore.Steps[step](t), others), func(t *rapid.T) step {
+		f := anyFacts(t, usual)
 		acts := []step{stepReview, stepComplete, stepReject, stepArchive, stepDelete}
 		step := decide(f).Step
 		if f.service.Denied && !f.attempt.active &&
@@ -30,6 +34,9 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 		}
 		if f.application.differs && slices.Contains(acts, step) {
 			t.Fatalf("%s of an application that was created from another spec: %+v", step, f)
+		}
+		if f.record.otherAccount && slices.Contains(acts, step) {
+			t.Fatalf("%s by another account than the record's: %+v", step, f)
 		}
 		if f.acted && (slices.Contains(needsConfirm, step) || step == stepClaim || step == stepRetake) {
 			t.Fatalf("%s after another call in this reconciliation: %+v", step, f)
@@ -62,7 +69,7 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				r.sent &&
 					(r.otherURL || r.otherReference || r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)) ||
 						f.now.Sub(r.firstStarted) >= attemptWindow ||
-						r.ordinal >= maxAttempts || r.verdict == v1alpha1.VerdictTaken || r.verdict == v1alpha1.VerdictAccepted) {
+						r.ordinal >= maxAttempts || f.otherAccount() || slices.Contains(neverRetaken, r.verdict)) {
 				t.Fatalf("starts another attempt that could send twice: %+v", f)
 			}
 		case stepAdopt:
@@ -89,92 +96,83 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				d.refused {
 				t.Fatalf("deletes what may be another one's, or is to be kept: %+v", f)
 			}
+		case stepSetAccount:
+			if r := f.record; !r.otherAccount || f.otherAccount() || !f.application.read || !f.application.sameReference {
+				t.Fatalf("takes an account for the same one without a proof: %+v", f)
+			}
 		case stepReview:
 			if a := f.application; a.reviews == 0 || !a.reviewRecorded || a.unmatched || f.deletion.requested || f.suspended {
 				t.Fatalf("sends a review that the spec does not have, or that is not recorded: %+v", f)
 			}
 		case stepComplete, stepReject:
-			if f.application.stage != client.StageInReview || f.decision == "" {
-				t.Fatalf("decides what is not in review, or was not asked for: %+v", f)
+			a := f.application
+			if a.stage != client.StageInReview || f.decision.Outcome == "" || a.unmatched || a.reviews > 0 || a.reviewOutdated {
+				t.Fatalf("decides what is not in review, was not asked for, or has a review before it: %+v", f)
+			}
+			if f.decision.When == "" && f.decision.Evidence != a.evidence.shown && f.decision.Evidence != a.evidence.reviewed ||
+				f.decision.When != "" && !a.evidence.passed {
+				t.Fatalf("decides on what nobody has seen, and no rule holds for: %+v", f)
 			}
 		}
+		return step
 	})
 }
 
-func anyFacts(t *rapid.T) facts {
-	truth := func(name string) bool { return rapid.Bool().Draw(t, name) }
-	ago := func(name string) time.Time {
-		return now.Add(-time.Duration(rapid.Int64Range(-1e9, int64(60*24*time.Hour)).Draw(t, name)))
+// neverRetaken are the verdicts after which no create is sent again.
+var neverRetaken = []v1alpha1.Verdict{
+	v1alpha1.VerdictTaken, v1alpha1.VerdictAccepted, v1alpha1.VerdictIDTooLarge,
+}
+
+// usualFacts are those of cases of TestDecide.
+func usualFacts(all ...map[string]decideCase) (usual []facts) {
+	for _, cases := range all {
+		for _, name := range slices.Sorted(maps.Keys(cases)) {
+			usual = append(usual, cases[name].facts)
+		}
 	}
-	id := func(name string) int64 { return rapid.SampledFrom([]int64{0, 0, 7}).Draw(t, name) }
-	policies := []v1alpha1.DeletionPolicy{
-		"", v1alpha1.DeletionPolicyRetain, v1alpha1.DeletionPolicyArchive, v1alpha1.DeletionPolicyDelete,
-	}
-	decisions := []v1alpha1.Decision{"", v1alpha1.DecisionComplete, v1alpha1.DecisionReject}
-	outcomes := []v1alpha1.Outcome{"", "", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeDeleted}
-	attemptVerdicts := []v1alpha1.Verdict{
-		"", v1alpha1.VerdictNotSent, v1alpha1.VerdictRefused, v1alpha1.VerdictForbidden, v1alpha1.VerdictRetryable,
-		v1alpha1.VerdictTaken, v1alpha1.VerdictAccepted,
-	}
-	createOutcomes := []client.Outcome{
-		client.Unknown, client.NotSent, client.Refused, client.Forbidden, client.Candidate, client.Accepted,
-	}
-	stages := []client.Stage{client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected}
-	f := facts{
-		now: now, settleDelay: 90 * time.Second, confirmDelay: 5 * time.Minute,
-		suspended: truth("suspended"), unknown: truth("unknown"), vanished: truth("vanished"),
-		neverReconciled: truth("neverReconciled"), adoptedByOther: truth("adoptedByOther"),
-		referenceNotAllowed: truth("referenceNotAllowed"),
-		found:               id("found"),
-		requested:           truth("requested by a person"),
-		sentBefore:          rapid.SampledFrom([]step{"", stepComplete, stepArchive, stepDelete}).Draw(t, "sentBefore"),
-		candidates:          rapid.SampledFrom([][]int64{nil, {7}, {8, 7}}).Draw(t, "named"),
-		adopt:               rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
-		deletion: deletionFacts{
-			policy: rapid.SampledFrom(policies).Draw(t, "policy"), finalizer: truth("finalizer"),
-			requested: truth("requested"), giveUpTime: ago("giveUpTime"), refused: truth("deletionRefused"),
-			done: truth("deletionDone"),
-		},
-		decision: rapid.SampledFrom(decisions).Draw(t, "decision"),
-		archive:  truth("archive"), id: id("id"), bound: truth("bound"), seen: truth("seen"), unmatched: truth("unmatched"),
-		outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"),
-		service: serviceFacts{
-			Exists: truth("exists"), Denied: truth("denied"), Deleting: truth("deleting"), Known: truth("known"),
-			Ready: truth("ready"),
-		},
-		probed: truth("probed"), confirmed: truth("confirmed"), acted: truth("acted"),
-		noSlot: truth("noSlot"),
-		inputs: inputsFacts{resolved: truth("resolved"), digest: "now"},
-		record: recordFacts{
-			read: truth("read"), exists: truth("recorded"), sent: truth("sent"),
-			ordinal:      rapid.Int32Range(1, 5).Draw(t, "ordinal"),
-			inputs:       rapid.SampledFrom([]string{"now", "then"}).Draw(t, "inputs"),
-			verdict:      rapid.SampledFrom(attemptVerdicts).Draw(t, "verdict"),
-			firstStarted: ago("firstStarted"), observed: ago("observed"), retryAt: ago("retryAt"),
-			otherURL: truth("otherURL"), otherReference: truth("otherReference"), id: id("recordedID"),
-		},
-		attempt: attemptFacts{
-			active: truth("active"), started: ago("started"), verified: truth("verified"), changed: truth("changed"),
-			posted:  truth("posted"),
-			outcome: rapid.SampledFrom(createOutcomes).Draw(t, "answer"),
-		},
-		application: applicationFacts{
-			read: truth("applicationRead"), missing: truth("missing"), sameReference: truth("sameReference"),
-			unproven: truth("unproven"), othersRead: truth("othersRead"),
-			referenceMatched: truth("referenceMatched"), archived: truth("archived"),
-			stage:   rapid.SampledFrom(stages).Draw(t, "stage"),
-			decided: truth("decided"), archiveSent: truth("archiveSent"), reviews: rapid.IntRange(0, 2).Draw(t, "reviews"),
-			reviewRecorded: truth("reviewRecorded"), differs: truth("differs"), unmatched: truth("unmatchedNow"),
-			fewer: truth("fewer"),
-		},
-	}
+	return usual
+}
+
+// anyFacts are usual ones, some of which are drawn.
+func anyFacts(t *rapid.T, usual []facts) facts {
+	f := explore.Mix(t, usual, drawnFacts(t))
 	if r := &f.record; !r.exists || !r.read { // what is not there, or not read, says nothing
 		*r = recordFacts{read: r.read}
 	} else if f.id == 0 && !r.otherURL && !r.otherReference {
 		f.id = r.id
 	}
-	if truth("deadline") {
-		f.createBefore = ago("createBefore")
-	}
+	return f
+}
+
+func drawnFacts(t *rapid.T) facts {
+	f := explore.Facts[facts](t, now,
+		[]string{"", "now", "then", reasonStaleCache, v1alpha1.ReasonSecretNotFound},
+		[]step{"", stepComplete, stepArchive, stepDelete},
+		[]int64{0, 0, 7, 8}, []int32{1, 2, 3, 4, 5}, []int{0, 1, 2}, [][]int64{nil, {7}, {8, 7}},
+		[]time.Duration{0, 7 * time.Second},
+		[]v1alpha1.DeletionPolicy{
+			"", v1alpha1.DeletionPolicyRetain, v1alpha1.DeletionPolicyArchive, v1alpha1.DeletionPolicyDelete,
+		},
+		[]v1alpha1.Decision{{}, completeSeen, rejectSeen, completeRule},
+		[]evidenceFacts{
+			{}, {known: true}, seen, {known: true, shown: "seen-1", reviewed: "seen-2", settled: true, passed: true},
+		},
+		[]v1alpha1.Outcome{"", "", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeExpired, v1alpha1.OutcomeDeleted},
+		[]v1alpha1.Verdict{
+			"", v1alpha1.VerdictNotSent, v1alpha1.VerdictRefused, v1alpha1.VerdictForbidden, v1alpha1.VerdictRetryable,
+			v1alpha1.VerdictTaken, v1alpha1.VerdictAccepted, v1alpha1.VerdictIDTooLarge,
+		},
+		[]v1alpha1.SubscriptionState{"", v1alpha1.SubscriptionSubscribed, v1alpha1.SubscriptionOutcomeUnknown},
+		[]subscriptionLookup{notLooked, lookupFound, lookupUnclear, lookupNone, lookupListed},
+		[]client.Outcome{
+			client.Unknown, client.NotSent, client.Refused, client.Forbidden, client.Candidate, client.Accepted,
+		},
+		[]client.Kind{"", client.KindInvalid, client.KindRateLimited, client.KindUnreachable, client.KindDuplicateReference},
+		[]client.Stage{
+			client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected, client.StageClosed,
+		},
+	)
+	f.now = now
+	f.settleDelay, f.confirmDelay = 90*time.Second, 5*time.Minute
 	return f
 }

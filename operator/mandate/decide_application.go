@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/client"
 )
 
 // decideApplication looks after an application whose id is known. Nothing here leads back to a create.
@@ -15,7 +14,7 @@ func decideApplication(f facts) decision {
 	switch {
 	case f.outcome != "" && !deleted && !f.archive && (!f.unmatched || a.missing):
 		return wait(acceptedReason(f))
-	case deleted && (f.service.UnusableReason() != "" || a.missing || a.read && !a.sameReference):
+	case deleted && (f.service.UnusableReason() != "" || a.missing || a.read && (!a.sameReference || f.otherAccount())):
 		return wait(reasonVanished)
 	case f.service.UnusableReason() != "" && (!a.read || !f.service.MayRecover()):
 		return wait(f.service.UnusableReason())
@@ -23,27 +22,36 @@ func decideApplication(f facts) decision {
 		return decideMissing(f)
 	case !a.read && f.now.Before(f.readAt):
 		return waitFor(reasonNotDue, f.readAt.Sub(f.now))
+	case !f.record.read && !f.ownAccount: // an answer counts only from the account that has the application
+		return decision{Step: stepReadRecord}
 	case !a.read:
 		return decision{Step: stepRead}
+	case f.otherAccount():
+		return wait(v1alpha1.ReasonAccountChanged)
 	case !a.sameReference:
-		return wait(v1alpha1.ReasonServiceMismatch)
+		return wait(v1alpha1.ReasonIdentityServiceMismatch)
 	case a.differs:
 		return wait(v1alpha1.ReasonSpecDiffers)
 	case !f.bound && f.adopt != 0 && f.adopt != f.id:
 		return wait(v1alpha1.ReasonAdoptionRefused) // the ledger knows better which one is this Mandate's
+	case f.record.otherAccount:
+		return decision{Step: stepSetAccount}
 	}
-	if deleted {
+	switch {
+	case deleted:
 		return decideFound(f)
+	case !a.evidence.known:
+		return decision{Step: stepReadRecord}
 	}
 	switch requested := requestedStep(f); {
 	case requested == "":
-		return wait(acceptedReason(f))
+		return waitFor(acceptedReason(f), ruleRemains(f))
 	case !f.service.Ready: // it was found again while writes fail
-		return wait(v1alpha1.ReasonServiceNotReady)
+		return wait(v1alpha1.ReasonIdentityServiceNotReady)
 	case !a.referenceMatched && !f.record.read:
 		return decision{Step: stepReadRecord}
 	case !a.referenceMatched && f.record.otherURL:
-		return wait(v1alpha1.ReasonServiceMismatch) // this service shows no references
+		return wait(v1alpha1.ReasonIdentityServiceMismatch) // this service shows no references
 	default:
 		return decision{Step: requested}
 	}
@@ -71,27 +79,34 @@ func requestedStep(f facts) step {
 }
 
 func nextStep(f facts) step {
-	a, final := f.application, f.final()
-	refused := f.refusedDigest != "" && f.refusedDigest == a.digest
+	a := f.application
+	reviews := a.reviews > 0 && !a.unmatched && !f.final() && !refusedBeforeNow(f)
 	switch {
 	case f.archive && !a.archived && !a.archiveSent:
 		return stepArchive
-	case a.reviews > 0 && !a.unmatched && !final && !refused && !a.reviewRecorded:
+	case reviews && !a.reviewRecorded:
 		return stepRecordReview
-	case a.reviews > 0 && !a.unmatched && !final && !refused:
+	case reviews:
 		return stepReview
-	case final || a.stage != client.StageInReview || a.decided || refused:
+	case a.decided || decisionReason(f) != "":
 		return ""
-	case f.decision == v1alpha1.DecisionComplete:
-		return stepComplete
-	case f.decision == v1alpha1.DecisionReject:
+	case f.decision.Outcome == v1alpha1.DecisionReject:
 		return stepReject
 	default:
-		return ""
+		return stepComplete
 	}
 }
 
+// acceptedReason is why nothing is to be done now for an application that exists.
 func acceptedReason(f facts) string {
+	reason := unblockedReason(f)
+	if reason == v1alpha1.ReasonAccepted && f.application.read && !f.final() {
+		return cmp.Or(blockedReason(f), reason)
+	}
+	return reason
+}
+
+func unblockedReason(f facts) string {
 	a := f.application
 	mayLag := a.fewer && f.now.Sub(f.createdTime) < lagAllowance // they may not be visible yet
 	switch {
@@ -104,9 +119,9 @@ func acceptedReason(f facts) string {
 	}
 }
 
-// decideMissing is for a 404 on a known id: it is believed after a second one, and only while the service is healthy
-// otherwise. It may also be a read that lags behind the create, another service or account, or a proxy. For a day, it
-// is not believed if the connection has shown neither this application before nor another one since.
+// decideMissing is for a 404 on a known id: it is believed after a second one, only from the account that has, or had,
+// the application, and only while the service is healthy otherwise. It may also be a read that lags behind the create,
+// another service, or a proxy.
 func decideMissing(f facts) decision {
 	missing := f.now.Sub(f.missingSince)
 	switch {
@@ -115,14 +130,16 @@ func decideMissing(f facts) decision {
 	case !f.record.read:
 		return decision{Step: stepReadRecord}
 	case f.record.otherURL && !overdue(f.now, f.createdTime):
-		return wait(v1alpha1.ReasonServiceMismatch)
+		return wait(v1alpha1.ReasonIdentityServiceMismatch)
+	case f.otherAccount() && !overdue(f.now, f.createdTime):
+		return wait(v1alpha1.ReasonAccountChanged)
 	case f.missingSince.IsZero():
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay)
 	case missing < f.confirmDelay:
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay-missing)
 	case f.record.verdict == v1alpha1.VerdictAccepted && !f.seen && f.now.Sub(f.createdTime) < acceptedPeriod:
 		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour))
-	case !f.application.believable && missing < missingGracePeriod && !overdue(f.now, f.createdTime):
+	case f.application.unproven && missing < missingGracePeriod && !overdue(f.now, f.createdTime):
 		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour, missingGracePeriod-missing))
 	case f.application.unproven && !f.application.othersRead && !overdue(f.now, f.createdTime):
 		return waitFor(v1alpha1.ReasonApplicationMissing, time.Hour)
@@ -196,6 +213,8 @@ func decideDeletion(f facts) decision {
 		return wait(v1alpha1.ReasonDeletionWaiting)
 	case a.missing && r.otherURL && f.now.Before(d.giveUpTime):
 		return wait(v1alpha1.ReasonDeletionRefused)
+	case a.missing && f.otherAccount() && f.now.Before(d.giveUpTime):
+		return wait(v1alpha1.ReasonAccountChanged)
 	case !d.wantsFinalizer(), f.vanished, deleted, d.done, a.missing, !f.now.Before(d.giveUpTime):
 		return decision{Step: stepFinalizer}
 	case f.failureReason != "":
@@ -210,8 +229,12 @@ func decideDeletion(f facts) decision {
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case !a.read:
 		return decision{Step: stepRead}
+	case f.otherAccount():
+		return wait(v1alpha1.ReasonAccountChanged)
 	case !a.sameReference, a.differs, r.otherURL && !a.referenceMatched, d.refused:
 		return wait(v1alpha1.ReasonDeletionRefused)
+	case r.otherAccount:
+		return decision{Step: stepSetAccount}
 	case d.policy == v1alpha1.DeletionPolicyArchive && a.archived:
 		return decision{Step: stepFinalizer}
 	case f.sentBefore == stepArchive || f.sentBefore == stepDelete: // the service does it later

@@ -14,9 +14,116 @@ func bound(change func(*facts)) facts {
 		f.id = 7
 		f.bound = true
 		f.seen = true
-		f.application = applicationFacts{read: true, sameReference: true}
+		f.application = applicationFacts{read: true, sameReference: true, evidence: seen}
 		change(f)
 	})
+}
+
+// recordOfAnother is the record of the application, which another account created.
+func recordOfAnother() recordFacts {
+	return recordFacts{read: true, exists: true, id: 7, otherAccount: true}
+}
+
+// seen is what the application shows, and what the authors of these decisions have seen.
+var (
+	seen         = evidenceFacts{known: true, shown: "seen-1", reviewed: "seen-1", since: now.Add(-time.Hour)}
+	completeSeen = v1alpha1.Decision{Outcome: v1alpha1.DecisionComplete, Evidence: "seen-1"}
+	rejectSeen   = v1alpha1.Decision{Outcome: v1alpha1.DecisionReject, Evidence: "seen-1"}
+	completeRule = v1alpha1.Decision{
+		Outcome: v1alpha1.DecisionComplete, When: v1alpha1.DecisionRuleAllChecksPassed,
+	}
+)
+
+// decided is an application in review whose Mandate has a decision.
+func decided(by v1alpha1.Decision, change func(*facts)) facts {
+	return bound(func(f *facts) {
+		f.decision, f.ruleDelay = by, 10*time.Minute
+		f.application.stage = client.StageInReview
+		change(f)
+	})
+}
+
+// shows other evidence than seen.
+func shows(digest string) func(*facts) {
+	return func(f *facts) { f.application.evidence.shown, f.application.evidence.reviewed = digest, digest }
+}
+
+// decisions on evidence and by rule.
+func decisions() map[string]decideCase {
+	return map[string]decideCase{
+		"evidence that its author has not seen": {
+			facts: decided(completeSeen, shows("new-2")),
+			want:  wait(v1alpha1.ReasonDecisionOutdated),
+		},
+		"evidence that only a review of the spec has changed": {
+			facts: decided(completeSeen, func(f *facts) { f.application.evidence.shown = "accepted-1" }),
+			want:  decision{Step: stepComplete},
+		},
+		"evidence that was there before": {
+			why:   "an individual may have been reset in between",
+			facts: decided(completeSeen, shows("seen-3")),
+			want:  wait(v1alpha1.ReasonDecisionOutdated),
+		},
+		"no evidence, because the record is lost": {
+			facts: decided(completeSeen, func(f *facts) { f.application.evidence = evidenceFacts{known: true} }),
+			want:  wait(v1alpha1.ReasonDecisionOutdated),
+		},
+		"evidence is not known before the record is read": {
+			facts: decided(completeSeen, func(f *facts) { f.application.evidence = evidenceFacts{} }),
+			want:  decision{Step: stepReadRecord},
+		},
+		"the rule holds": {
+			facts: decided(completeRule, func(f *facts) {
+				f.application.evidence.passed, f.application.evidence.settled = true, true
+			}),
+			want: decision{Step: stepComplete},
+		},
+		"the rule does not hold": {
+			facts: decided(completeRule, func(*facts) {}),
+			want:  wait(v1alpha1.ReasonAccepted),
+		},
+		"the rule has to hold for some time": {
+			why: "checks may come one after the other",
+			facts: decided(completeRule, func(f *facts) {
+				e := &f.application.evidence
+				e.passed, e.settled = true, true
+				e.since = now.Add(-time.Minute)
+			}),
+			want: waitFor(v1alpha1.ReasonAccepted, 9*time.Minute),
+		},
+		"a review that is outdated holds the decision": {
+			facts: decided(completeSeen, func(f *facts) { f.application.reviewOutdated = true }),
+			want:  wait(v1alpha1.ReasonReviewOutdated),
+		},
+		"a review that was refused holds the decision": {
+			facts: decided(completeSeen, func(f *facts) { f.application.reviewRefused = true }),
+			want:  wait(v1alpha1.ReasonReviewRefused),
+		},
+		"a state that nobody knows": {
+			facts: decided(completeSeen, func(f *facts) {
+				f.application.stage, f.application.evidence.settled = client.StageOpen, true
+			}),
+			want: wait(v1alpha1.ReasonStateUnknown),
+		},
+		"a state that nobody knows, for a moment": {
+			facts: decided(completeSeen, func(f *facts) {
+				f.application.stage, f.application.evidence.settled = client.StageOpen, true
+				f.application.evidence.since = now.Add(-9 * time.Minute)
+			}),
+			want: waitFor(v1alpha1.ReasonAccepted, time.Minute),
+		},
+		"forbidden": {
+			facts: decided(completeSeen, func(f *facts) { f.application.refused = v1alpha1.ReasonDecisionForbidden }),
+			want:  wait(v1alpha1.ReasonDecisionForbidden),
+		},
+		"a refused decision, on request": {
+			facts: decided(completeSeen, func(f *facts) {
+				f.refused, f.refusedEvidence = v1alpha1.ReasonDecisionRefused, "seen-1"
+				f.requested = true
+			}),
+			want: decision{Step: stepComplete},
+		},
+	}
 }
 
 func applications() map[string]decideCase {
@@ -27,7 +134,7 @@ func applications() map[string]decideCase {
 		},
 		"a recorded application with another reference binds nothing": {
 			facts: newMandate(func(f *facts) { f.id, f.application = 7, applicationFacts{read: true} }),
-			want:  wait(v1alpha1.ReasonServiceMismatch),
+			want:  wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"in review without a decision": {
 			facts: bound(func(f *facts) { f.application.stage = client.StageInReview }),
@@ -43,14 +150,14 @@ func applications() map[string]decideCase {
 		},
 		"the live Mandate is read before a call": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage = v1alpha1.DecisionComplete, client.StageInReview
+				f.decision, f.application.stage = completeSeen, client.StageInReview
 				f.confirmed = false
 			}),
 			want: decision{Step: stepConfirm},
 		},
 		"what is left after a call waits for the next reconciliation": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage = v1alpha1.DecisionComplete, client.StageInReview
+				f.decision, f.application.stage = completeSeen, client.StageInReview
 				f.acted = true
 			}),
 			want: waitFor(v1alpha1.ReasonAccepted, nextCallDelay),
@@ -64,21 +171,21 @@ func applications() map[string]decideCase {
 			want:  waitFor(v1alpha1.ReasonAccepted, engine.MaxRequeue),
 		},
 		"a decision waits for review": {
-			facts: bound(func(f *facts) { f.decision = v1alpha1.DecisionComplete }),
+			facts: bound(func(f *facts) { f.decision = completeSeen }),
 			want:  wait(v1alpha1.ReasonAccepted),
 		},
 		"complete": {
-			facts: bound(func(f *facts) { f.decision, f.application.stage = v1alpha1.DecisionComplete, client.StageInReview }),
+			facts: bound(func(f *facts) { f.decision, f.application.stage = completeSeen, client.StageInReview }),
 			want:  decision{Step: stepComplete},
 		},
 		"reject": {
-			facts: bound(func(f *facts) { f.decision, f.application.stage = v1alpha1.DecisionReject, client.StageInReview }),
+			facts: bound(func(f *facts) { f.decision, f.application.stage = rejectSeen, client.StageInReview }),
 			want:  decision{Step: stepReject},
 		},
 		"a decision, before the ledger was asked": {
 			why: "the IdentityService may point to another service, where the id belongs to an unrelated application",
 			facts: bound(func(f *facts) {
-				f.decision = v1alpha1.DecisionComplete
+				f.decision = completeSeen
 				f.application.stage = client.StageInReview
 				f.record.read = false
 			}),
@@ -86,16 +193,16 @@ func applications() map[string]decideCase {
 		},
 		"a decision about an application of another service": {
 			facts: bound(func(f *facts) {
-				f.decision = v1alpha1.DecisionComplete
+				f.decision = completeSeen
 				f.application.stage = client.StageInReview
 				f.record.otherURL = true
 			}),
-			want: wait(v1alpha1.ReasonServiceMismatch),
+			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"a decision, and the service has moved": {
 			why: "under the id there is the Mandate's reference: no other application has both",
 			facts: bound(func(f *facts) {
-				f.decision = v1alpha1.DecisionComplete
+				f.decision = completeSeen
 				f.application.stage = client.StageInReview
 				f.application.referenceMatched = true
 				f.record.otherURL = true
@@ -136,12 +243,12 @@ func applications() map[string]decideCase {
 			want: wait(v1alpha1.ReasonIndividualsUnmatched),
 		},
 		"a decision, and individuals that are unmatched": {
-			why: "it is about the application",
+			why: "nobody knows whom it is about",
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage = v1alpha1.DecisionReject, client.StageInReview
+				f.decision, f.application.stage = rejectSeen, client.StageInReview
 				f.application.unmatched = true
 			}),
-			want: decision{Step: stepReject},
+			want: wait(v1alpha1.ReasonIndividualsUnmatched),
 		},
 		"an outcome, and individuals that were unmatched": {
 			why: "a report needs them",
@@ -161,7 +268,7 @@ func applications() map[string]decideCase {
 		"an application that was created from another spec": {
 			facts: bound(func(f *facts) {
 				f.bound, f.application.differs = false, true
-				f.decision, f.archive = v1alpha1.DecisionComplete, true
+				f.decision, f.archive = completeSeen, true
 				f.application.stage, f.application.reviews = client.StageInReview, 1
 			}),
 			want: wait(v1alpha1.ReasonSpecDiffers),
@@ -169,16 +276,16 @@ func applications() map[string]decideCase {
 		"another reference under the id": {
 			why: "the spec does not apply to an unrelated application",
 			facts: bound(func(f *facts) {
-				f.decision = v1alpha1.DecisionComplete
+				f.decision = completeSeen
 				f.application.stage = client.StageInReview
 				f.application.sameReference = false
 			}),
-			want: wait(v1alpha1.ReasonServiceMismatch),
+			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"a decision is sent once a reconciliation": {
 			why: "a service that answers 202 is still in review",
 			facts: bound(func(f *facts) {
-				f.decision = v1alpha1.DecisionReject
+				f.decision = rejectSeen
 				f.application.stage = client.StageInReview
 				f.application.decided = true
 			}),
@@ -186,19 +293,17 @@ func applications() map[string]decideCase {
 		},
 		"a refused decision is not repeated while nothing changes": {
 			facts: bound(func(f *facts) {
-				f.decision = v1alpha1.DecisionComplete
+				f.decision = completeSeen
 				f.application.stage = client.StageInReview
-				f.application.digest = "a"
-				f.refusedDigest = "a"
+				f.refused, f.refusedEvidence = v1alpha1.ReasonDecisionRefused, "seen-1"
 			}),
-			want: wait(v1alpha1.ReasonAccepted),
+			want: wait(v1alpha1.ReasonDecisionRefused),
 		},
-		"a refused decision is repeated when something changed": {
+		"a refused decision about other evidence than now": {
 			facts: bound(func(f *facts) {
-				f.decision = v1alpha1.DecisionComplete
+				f.decision = completeSeen
 				f.application.stage = client.StageInReview
-				f.application.digest = "b"
-				f.refusedDigest = "a"
+				f.refused, f.refusedEvidence = v1alpha1.ReasonDecisionRefused, "before-1"
 			}),
 			want: decision{Step: stepComplete},
 		},
@@ -211,7 +316,7 @@ func applications() map[string]decideCase {
 				f.archive = true
 				f.application.archiveSent = true
 				f.application.stage = client.StageInReview
-				f.decision = v1alpha1.DecisionComplete
+				f.decision = completeSeen
 			}),
 			want: decision{Step: stepComplete},
 		},
@@ -246,7 +351,7 @@ func applications() map[string]decideCase {
 				f.record.otherURL = true
 				f.missingSince = now.Add(-time.Hour)
 			}),
-			want: wait(v1alpha1.ReasonServiceMismatch),
+			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"an early second 404 neither": {
 			facts: bound(func(f *facts) {
@@ -256,19 +361,7 @@ func applications() map[string]decideCase {
 		},
 		"the second 404 is believed only from a healthy service": {
 			facts: bound(func(f *facts) {
-				f.application, f.missingSince = believable(), now.Add(-5*time.Minute)
-			}),
-			want: decision{Step: stepProbe},
-		},
-		"a 404 to credentials that have read nothing yet is not believed": {
-			facts: bound(func(f *facts) {
-				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-2*time.Hour)
-			}),
-			want: waitFor(v1alpha1.ReasonConfirming, 30*time.Minute),
-		},
-		"for a day": {
-			facts: bound(func(f *facts) {
-				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-day)
+				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-5*time.Minute)
 			}),
 			want: decision{Step: stepProbe},
 		},
@@ -299,7 +392,7 @@ func applications() map[string]decideCase {
 		},
 		"it is found, and nothing is done before the status says so": {
 			facts: bound(func(f *facts) {
-				f.outcome, f.decision = v1alpha1.OutcomeDeleted, v1alpha1.DecisionComplete
+				f.outcome, f.decision = v1alpha1.OutcomeDeleted, completeSeen
 				f.application.stage = client.StageInReview
 			}),
 			want: waitFor(v1alpha1.ReasonAccepted, time.Second),
@@ -313,11 +406,60 @@ func applications() map[string]decideCase {
 		},
 		"then it is": {
 			facts: bound(func(f *facts) {
-				f.application = believable()
+				f.application = applicationFacts{missing: true}
 				f.missingSince = now.Add(-5 * time.Minute)
 				f.probed = true
 			}),
 			want: wait(reasonVanished),
+		},
+		"whose application it is, is known before it is read": {
+			facts: bound(func(f *facts) { f.application, f.record.read = applicationFacts{}, false }),
+			want:  decision{Step: stepReadRecord},
+		},
+		"this process knows it": {
+			facts: bound(func(f *facts) {
+				f.application, f.record.read = applicationFacts{}, false
+				f.ownAccount = true
+			}),
+			want: decision{Step: stepRead},
+		},
+		"another account's application is not decided": {
+			why: "another account can have an application with the same id, and show no references",
+			facts: bound(func(f *facts) {
+				f.decision, f.application.stage = completeSeen, client.StageInReview
+				f.record = recordOfAnother()
+			}),
+			want: wait(v1alpha1.ReasonAccountChanged),
+		},
+		"what it shows proves that the account is the same": {
+			facts: bound(func(f *facts) {
+				f.decision, f.application.stage = completeSeen, client.StageInReview
+				f.record, f.application.sameAccount = recordOfAnother(), true
+			}),
+			want: decision{Step: stepSetAccount},
+		},
+		"or a person vouches for it": {
+			facts: bound(func(f *facts) { f.record, f.vouched = recordOfAnother(), true }),
+			want:  decision{Step: stepSetAccount},
+		},
+		"a 404 of another account says nothing": {
+			facts: bound(func(f *facts) {
+				f.application, f.record = applicationFacts{missing: true}, recordOfAnother()
+				f.missingSince, f.probed = now.Add(-2*day), true
+			}),
+			want: wait(v1alpha1.ReasonAccountChanged),
+		},
+		"once the application has expired, it is gone in any account": {
+			facts: bound(func(f *facts) {
+				f.application, f.record = applicationFacts{missing: true}, recordOfAnother()
+				f.createdTime, f.missingSince = now.Add(-56*day), now.Add(-2*day)
+				f.probed = true
+			}),
+			want: wait(reasonVanished),
+		},
+		"what is Deleted stays so in another account": {
+			facts: bound(func(f *facts) { f.outcome, f.record = v1alpha1.OutcomeDeleted, recordOfAnother() }),
+			want:  wait(reasonVanished),
 		},
 		"a 404 right after the create may be lag": {
 			facts: bound(func(f *facts) {
@@ -330,6 +472,3 @@ func applications() map[string]decideCase {
 		},
 	}
 }
-
-// believable is the 404 of an account that has read the application before.
-func believable() applicationFacts { return applicationFacts{missing: true, believable: true} }

@@ -43,7 +43,7 @@ func named() map[string]decideCase {
 		"an application that was found while only writes fail": {
 			facts: newMandate(func(f *facts) {
 				f.id, f.bound = 7, true
-				f.application = applicationFacts{read: true, sameReference: true}
+				f.application = applicationFacts{read: true, sameReference: true, evidence: seen}
 				f.service.Ready, f.service.OnlyWritesFail = false, true
 			}),
 			want: wait(v1alpha1.ReasonAccepted),
@@ -51,13 +51,13 @@ func named() map[string]decideCase {
 		"a decision about an application that was found while only writes fail": {
 			facts: newMandate(func(f *facts) {
 				f.id, f.bound = 7, true
-				f.decision = v1alpha1.DecisionComplete
+				f.decision = completeSeen
 				f.application = applicationFacts{
-					read: true, sameReference: true, referenceMatched: true, stage: client.StageInReview,
+					read: true, sameReference: true, referenceMatched: true, stage: client.StageInReview, evidence: seen,
 				}
 				f.service.Ready, f.service.OnlyWritesFail = false, true
 			}),
-			want: wait(v1alpha1.ReasonServiceNotReady),
+			want: wait(v1alpha1.ReasonIdentityServiceNotReady),
 		},
 		"those that are left are read before one that was found is bound": {
 			facts: newMandate(func(f *facts) {

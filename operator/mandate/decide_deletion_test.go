@@ -45,6 +45,25 @@ func deletions() map[string]decideCase {
 			}),
 			want: wait(v1alpha1.ReasonDeletionRefused),
 		},
+		"a Mandate that is deleted, and a 404 from another account": {
+			why: "the application would stay, with all that it holds",
+			facts: bound(func(f *facts) {
+				f.deletion, f.record = deletion(), recordOfAnother()
+				f.application = applicationFacts{missing: true}
+			}),
+			want: wait(v1alpha1.ReasonAccountChanged),
+		},
+		"a Mandate that is deleted, and another account's application": {
+			facts: bound(func(f *facts) { f.deletion, f.record = deletion(), recordOfAnother() }),
+			want:  wait(v1alpha1.ReasonAccountChanged),
+		},
+		"a Mandate that is deleted, and another name of the account": {
+			facts: bound(func(f *facts) {
+				f.deletion, f.record = deletion(), recordOfAnother()
+				f.application.sameAccount = true
+			}),
+			want: decision{Step: stepSetAccount},
+		},
 		"a Mandate that is deleted right after the create, and a 404": {
 			why: "a read may lag, and then the application would stay, with all that it holds",
 			facts: bound(func(f *facts) {

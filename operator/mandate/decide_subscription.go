@@ -21,6 +21,9 @@ type subscriptionFacts struct {
 	mine bool
 	seen time.Time
 
+	// accepted: the service makes it later. While that may be, none is started again.
+	accepted bool
+
 	checked bool // the live Mandate and service are as this reconciliation knows them, and there is a token
 	// refusedNow: the service refused it in this reconciliation.
 	refusedNow bool
@@ -72,7 +75,7 @@ func decideSubscription(f facts, reason string) step {
 		return stepSubscribe
 	case !r.read:
 		return stepReadSubscription
-	case r.id != f.id, r.otherURL, !r.sent:
+	case r.id != f.id, r.otherURL, r.otherAccount, !r.sent:
 		return ""
 	case !s.started, s.mine, s.refused:
 		return stepStartSubscription
@@ -90,6 +93,8 @@ func decideLostSubscription(f facts) step {
 		return ""
 	case s.lookup == notLooked:
 		return stepFindSubscription
+	case s.accepted:
+		return ""
 	case s.lookup == lookupListed, s.lookup == lookupNone && s.believable:
 		return stepStartSubscription
 	case s.lookup == lookupNone && s.witness && !s.tested:

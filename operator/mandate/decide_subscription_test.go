@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/explore"
 )
 
 // subscriptions are of a Mandate that is Ready, whose application was created and read here, and is to be subscribed.
@@ -145,17 +146,9 @@ func TestSubscriptionState(t *testing.T) {
 
 // TestDecideSubscribesLast holds what decideSubscription promises against all kinds of facts, possible and impossible.
 func TestDecideSubscribesLast(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		f := anyFacts(t)
-		truth := func(name string) bool { return rapid.Bool().Draw(t, name) }
-		f.subscription = subscriptionFacts{
-			wanted: truth("wanted"), again: truth("again"), readHere: truth("readHere"), started: truth("started"),
-			refused: truth("refusedBefore"), mine: truth("mine"), checked: truth("checked"),
-			seen:       now.Add(-time.Duration(rapid.IntRange(0, 300).Draw(t, "seen")) * time.Second),
-			refusedNow: truth("refusedNow"), witness: truth("witness"), believable: truth("believable"),
-			tested: truth("tested"), paused: truth("paused"),
-			lookup: subscriptionLookup(rapid.IntRange(0, int(lookupListed)).Draw(t, "lookup")),
-		}
+	usual := usualFacts(subscriptions())
+	explore.Draw(t, subscribes, func(t *rapid.T) step {
+		f := anyFacts(t, usual)
 		without, s := f, f.subscription
 		without.subscription = subscriptionFacts{}
 		usual := decide(without)
@@ -179,5 +172,6 @@ func TestDecideSubscribesLast(t *testing.T) {
 			(f.suspended || f.deletion.requested || f.outcome != "" || !f.service.Ready) {
 			t.Fatalf("%s: %+v", next.Step, f)
 		}
+		return decide(f).Step
 	})
 }

@@ -55,10 +55,14 @@ type decideCase struct {
 	want  decision
 }
 
+func decideCases() []map[string]decideCase {
+	return []map[string]decideCase{
+		creations(), answers(), named(), applications(), decisions(), deletions(), subscriptions(),
+	}
+}
+
 func TestDecide(t *testing.T) {
-	for _, cases := range []map[string]decideCase{
-		creations(), answers(), named(), applications(), deletions(), subscriptions(),
-	} {
+	for _, cases := range decideCases() {
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
 				if got := decide(c.facts); got != c.want {
@@ -75,6 +79,18 @@ func creations() map[string]decideCase {
 			why:   "a Mandate that was deleted and applied again has an application already",
 			facts: newMandate(func(f *facts) { f.record.read = false }),
 			want:  decision{Step: stepReadRecord},
+		},
+		"an outcome without an application": {
+			why:   "somebody has edited the status, and the ledger was lost: what it tells of may have e-mailed people",
+			facts: newMandate(func(f *facts) { f.outcome = v1alpha1.OutcomeCompleted }),
+			want:  wait(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"an outcome without an application, and nobody has looked": {
+			facts: newMandate(func(f *facts) {
+				f.outcome, f.neverReconciled = v1alpha1.OutcomeCompleted, true
+				f.record.read = false
+			}),
+			want: decision{Step: stepReadRecord},
 		},
 		"the record of a new Mandate is created without looking": {
 			why:   "whether there is one is what creating it shows",
@@ -230,13 +246,13 @@ func creations() map[string]decideCase {
 			facts: newMandate(
 				func(f *facts) { f.record = sent(time.Hour, func(r *recordFacts) { r.otherURL = true }) },
 			),
-			want: wait(v1alpha1.ReasonServiceMismatch),
+			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"an application at another service, and under another reference": {
 			facts: newMandate(func(f *facts) {
 				f.record = recordFacts{read: true, exists: true, otherURL: true, otherReference: true, id: 7}
 			}),
-			want: wait(v1alpha1.ReasonServiceMismatch),
+			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"an application under another reference is not adopted": {
 			facts: newMandate(func(f *facts) {
@@ -264,14 +280,14 @@ func creations() map[string]decideCase {
 			facts: newMandate(func(f *facts) {
 				f.adopt, f.record = 8, recordFacts{read: true, exists: true, otherURL: true, id: 7}
 			}),
-			want: wait(v1alpha1.ReasonServiceMismatch),
+			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"an application that another service does not have is not adopted": {
 			facts: newMandate(func(f *facts) {
 				f.adopt, f.record = 7, recordFacts{read: true, exists: true, otherURL: true, id: 7}
 				f.application = applicationFacts{missing: true}
 			}),
-			want: wait(v1alpha1.ReasonServiceMismatch),
+			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"an application of a service that has moved is adopted": {
 			why: "it is shown with its reference",
@@ -288,6 +304,34 @@ func creations() map[string]decideCase {
 		"then its reference is sent again": {
 			facts: newMandate(func(f *facts) { f.record = sent(91*time.Second, nil) }),
 			want:  decision{Step: stepRetake},
+		},
+		"not by another account, in which it is free": {
+			facts: newMandate(func(f *facts) {
+				f.record = sent(91*time.Second, func(r *recordFacts) { r.otherAccount = true })
+			}),
+			want: wait(v1alpha1.ReasonAccountChanged),
+		},
+		"by another account that a person vouches for": {
+			facts: newMandate(func(f *facts) {
+				f.record, f.vouched = sent(91*time.Second, func(r *recordFacts) { r.otherAccount = true }), true
+			}),
+			want: decision{Step: stepRetake},
+		},
+		"what another account refused is sent again": {
+			why: "it certainly created nothing, and this one may create it",
+			facts: newMandate(func(f *facts) {
+				f.record = refused(v1alpha1.VerdictRefused)
+				f.record.otherAccount = true
+			}),
+			want: decision{Step: stepRetake},
+		},
+		"not if it said that the reference exists": {
+			why: "that may be an earlier application of this Mandate, of which the ledger was lost",
+			facts: newMandate(func(f *facts) {
+				f.record = refused(v1alpha1.VerdictTaken)
+				f.record.otherAccount = true
+			}),
+			want: wait(v1alpha1.ReasonReferenceConflict),
 		},
 		"an attempt that this process has only just seen settles": {
 			why: "by the clock of the machine that made it, it is long over; that clock may be wrong",
@@ -372,27 +416,27 @@ func creations() map[string]decideCase {
 		"suspend": {facts: bound(func(f *facts) { f.suspended = true }), want: wait(v1alpha1.ReasonSuspended)},
 		"no IdentityService": {
 			facts: newMandate(func(f *facts) { f.service = serviceFacts{} }),
-			want:  wait(v1alpha1.ReasonServiceNotFound),
+			want:  wait(v1alpha1.ReasonIdentityServiceNotFound),
 		},
 		"a ClusterIdentityService of others": {
 			facts: newMandate(func(f *facts) { f.service = serviceFacts{Exists: true, Denied: true} }),
-			want:  wait(v1alpha1.ReasonServiceNotAllowed),
+			want:  wait(v1alpha1.ReasonIdentityServiceNotAllowed),
 		},
 		"a ClusterIdentityService of others, with an application": {
 			why: "it was selected once: nothing is read or decided with credentials that are not for this namespace any more",
 			facts: bound(func(f *facts) {
 				f.service, f.application = serviceFacts{Exists: true, Denied: true}, applicationFacts{}
 			}),
-			want: wait(v1alpha1.ReasonServiceNotAllowed),
+			want: wait(v1alpha1.ReasonIdentityServiceNotAllowed),
 		},
 		"a ClusterIdentityService of others, to adopt from": {
 			facts: newMandate(func(f *facts) { f.adopt, f.service = 7, serviceFacts{Exists: true, Denied: true} }),
-			want:  wait(v1alpha1.ReasonServiceNotAllowed),
+			want:  wait(v1alpha1.ReasonIdentityServiceNotAllowed),
 		},
 		"an IdentityService that is being deleted": {
 			why:   "nothing new is sent by way of a service that is being deleted",
 			facts: newMandate(func(f *facts) { f.service.Deleting = true }),
-			want:  wait(v1alpha1.ReasonServiceNotReady),
+			want:  wait(v1alpha1.ReasonIdentityServiceNotReady),
 		},
 		"an IdentityService that is being deleted, with an application": {
 			why:   "it is there until this is done",
@@ -401,7 +445,7 @@ func creations() map[string]decideCase {
 		},
 		"an IdentityService without a connection yet": {
 			facts: newMandate(func(f *facts) { f.service, f.record.read = serviceFacts{Exists: true}, false }),
-			want:  wait(v1alpha1.ReasonServiceNotReady),
+			want:  wait(v1alpha1.ReasonIdentityServiceNotReady),
 		},
 		"an unknown outcome, and the ledger lost": {
 			facts: newMandate(func(f *facts) { f.unknown = true }),
@@ -409,7 +453,7 @@ func creations() map[string]decideCase {
 		},
 		"an IdentityService that is not ready": {
 			facts: newMandate(func(f *facts) { f.service.Ready = false }),
-			want:  wait(v1alpha1.ReasonServiceNotReady),
+			want:  wait(v1alpha1.ReasonIdentityServiceNotReady),
 		},
 	}
 }

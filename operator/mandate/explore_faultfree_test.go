@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,9 +23,17 @@ type run struct {
 	gets  int           // of the application
 }
 
+// resting is a state on its way to rest, by what follows from it.
+type resting struct {
+	world *world
+	ops   [2]*operator
+	runs  string
+	quiet int
+}
+
 // faultFree lets the operators work on without any more faults, and lets them reconcile again when they said that they
 // want to, until nothing changes any more. Then the status must be true (I5), which it is not if nobody reconciles
-// again.
+// again. Most states come to rest by way of those that others have come by: these are not looked at again.
 func (x *explorer) faultFree(s state) (state, string) {
 	s = s.then("no more faults")
 	s.budget = budget{}
@@ -34,8 +43,20 @@ func (x *explorer) faultFree(s state) (state, string) {
 			runs[i][name] = run{after: 1} // a process that starts looks at everything
 		}
 	}
+	var way []resting
+	rests := func() (state, string) {
+		for _, at := range way {
+			x.rested.Store(at, true)
+		}
+		return s, ""
+	}
 	quiet := 0
 	for range maxRounds {
+		at := resting{s.world, s.ops, due(runs), quiet}
+		if _, known := x.rested.Load(at); known {
+			return rests()
+		}
+		way = append(way, at)
 		before := s.world
 		for i := range s.ops {
 			if wrong := x.round(&s, i, runs[i]); wrong != "" {
@@ -47,11 +68,24 @@ func (x *explorer) faultFree(s state) (state, string) {
 			quiet = 0
 		}
 		if quiet == 3 || !x.pause(&s, runs) {
-			wrong := cmp.Or(untrue(&s, x.scenario.mandates), noisy(&s, runs))
-			return s, wrong
+			if wrong := cmp.Or(untrue(&s, x.scenario.mandates), noisy(&s, runs)); wrong != "" {
+				return s, wrong
+			}
+			return rests()
 		}
 	}
 	return s, "I5: it does not come to rest"
+}
+
+// due says who wants to reconcile again, and what that costs. When makes no difference after a pause.
+func due(runs [2]map[string]run) string {
+	var text strings.Builder
+	for _, made := range runs {
+		for _, name := range sorted(made) {
+			fmt.Fprintln(&text, name, made[name].after > 0, made[name].after < minPoll, made[name].gets)
+		}
+	}
+	return text.String()
 }
 
 // confirming reports whether a Mandate waits until a 404 is believed, or until the service has created what it
@@ -110,7 +144,7 @@ func (x *explorer) reconcile(s *state, i int, name string) (v run, wrong string)
 			return v, made.violation
 		}
 		v.after, v.gets = made.after, v.gets+made.gets
-		if wrong := wrongIn(s); wrong != "" || made.ended {
+		if wrong := x.wrongIn(s); wrong != "" || made.ended {
 			return v, wrong
 		}
 	}
@@ -139,7 +173,8 @@ func noisy(s *state, runs [2]map[string]run) string {
 	return ""
 }
 
-// pause advances the clock until an operator wants to reconcile again. It returns false if none ever does.
+// pause advances the clock until an operator wants to reconcile again, or somewhat longer, so that jitter makes no
+// difference. It returns false if none ever wants to.
 func (x *explorer) pause(s *state, runs [2]map[string]run) bool {
 	soonest := time.Duration(0)
 	for _, made := range runs {
@@ -149,12 +184,13 @@ func (x *explorer) pause(s *state, runs [2]map[string]run) bool {
 			}
 		}
 	}
-	if soonest == 0 {
+	by := settle
+	switch {
+	case soonest == 0:
 		return false
-	}
-	by := max(10*minPoll, soonest)
-	if soonest < settle {
-		by = settle
+	case soonest >= settle:
+		for by = 10 * minPoll; by < soonest; by *= 2 {
+		}
 	}
 	*s = s.then(by.String() + " go by")
 	x.aged(s, by)
@@ -180,7 +216,7 @@ var endings = []string{
 	v1alpha1.ReasonOutcomeUnknown,
 	v1alpha1.ReasonReferenceConflict,
 	v1alpha1.ReasonApplicationExists,
-	v1alpha1.ReasonServiceMismatch,
+	v1alpha1.ReasonIdentityServiceMismatch,
 	v1alpha1.ReasonCreateDeadlinePassed,
 	v1alpha1.ReasonRefused,
 	v1alpha1.ReasonAdoptionRefused,
@@ -196,6 +232,7 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	}
 	ready, created := is(m, v1alpha1.ConditionReady), is(m, v1alpha1.ConditionCreated)
 	stalled := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionStalled)
+	waits := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReconciling)
 	here := w.shows(w.site(), m)
 	recordedAtOtherURL := w.url() == otherURL && w.shows(firstURL, m) && w.records[m.Name] != nil // where the ledger says
 	switch id := m.Status.ApplicationID; {
@@ -203,7 +240,11 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 		return "was not reconciled"
 	case m.Spec.Suspend:
 		return ""
+	case !here && waits != nil && w.waitsForAccount(m, waits.Reason):
+		return ""
 	case here && w.unmatched() && stalled != nil && stalled.Reason == v1alpha1.ReasonIndividualsUnmatched:
+		return ""
+	case here && stalled != nil && w.waitsForAuthor(m, stalled.Reason):
 		return ""
 	case here && ready != metav1.ConditionTrue && (m.Status.Outcome == "" || m.Status.Outcome == v1alpha1.OutcomeDeleted):
 		return "is not Ready, but its application exists"
@@ -232,15 +273,28 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 
 // leftUndone says what the spec of a Mandate asks for, and nobody has done or refused.
 func (w *world) leftUndone(m *v1alpha1.Mandate) string {
-	here := w.sites[w.url()]
-	completed := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCompleted)
+	here := w.sites[w.site()]
+	decided := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionDecided)
 	switch a := here.applications[here.find(*m.Status.ApplicationID)]; {
 	case m.Spec.Archived && !a.archived:
 		return "is not archived"
-	case m.Spec.Decision != "" && a.stage == stageInReview && completed.Reason != v1alpha1.ReasonDecisionRefused:
+	case m.Spec.Decision != nil && m.Spec.Decision.When == "" && a.stage == stageInReview &&
+		decided.Reason != v1alpha1.ReasonDecisionRefused:
 		return "is not decided"
 	default:
 		return ""
+	}
+}
+
+// waitsForAuthor reports whether a decision or a review was refused, or names other evidence than the status shows.
+func (w *world) waitsForAuthor(m *v1alpha1.Mandate, reason string) bool {
+	switch reason {
+	case v1alpha1.ReasonDecisionOutdated:
+		return m.Spec.Decision != nil && m.Spec.Decision.Evidence != m.Status.Evidence
+	case v1alpha1.ReasonReviewOutdated:
+		return len(m.Spec.CheckReviews) > 0 && m.Spec.CheckReviews[0].Evidence != w.shownEvidence(m.Name)
+	default:
+		return slices.Contains(refusals, reason)
 	}
 }
 

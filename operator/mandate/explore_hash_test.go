@@ -3,23 +3,22 @@ package mandate
 import (
 	"encoding/binary"
 	"hash/maphash"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
+	"sync"
+	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/explore"
 )
 
-// Two states are the same if they differ only in details that have no effect: the names of nonces, and the
-// resourceVersions and uids of records beyond whether a copy is still the live one. The hash has 64 bits: among ten
-// million states, the chance that two share one is one in a hundred thousand.
+// Two states are the same if they differ only in details that have no effect, which states lists. The hash has 64 bits:
+// among ten million states, the chance that two share one is one in a hundred thousand.
 
 var seed = maphash.MakeSeed()
 
@@ -36,211 +35,93 @@ type versioned struct {
 	uid                 types.UID
 }
 
-// encoder writes values in one way only.
-type encoder struct {
-	bytes  []byte
-	nonces []string
-	copies []versioned
+const (
+	newInStep = "each step has a new one"
+	onlyName  = "it is a name that was made up: whether a copy is the live one is in copies"
+	anyTime   = "any time can pass between two reconciliations"
+)
+
+// states is everything that a state consists of, but for these.
+var states = explore.NewSchema(map[string]explore.Field{
+	"v1.ObjectMeta.ResourceVersion":         explore.LeftOut(onlyName),
+	"v1.ObjectMeta.ManagedFields":           explore.LeftOut("nobody writes it here"),
+	"v1alpha1.Attempt.Nonce":                explore.Renamed("it is random"),
+	"engine.FirstSeen.Attempt":              explore.Renamed("it is a nonce"),
+	"v1alpha1.ApplicationRecord.ObjectMeta": {Why: "its UID is a name, too: " + onlyName, Write: writeUnnamed},
+
+	"mandate.world.revision": explore.LeftOut("it makes names up"),
+	"mandate.world.uids":     explore.LeftOut("it makes names up"),
+	"mandate.world.nonces":   explore.LeftOut("it makes names up"),
+
+	"mandate.reconciliation.Reconciler":  explore.LeftOut("each step has a new one, made from the operator"),
+	"mandate.reconciliation.client":      explore.LeftOut(newInStep),
+	"mandate.reconciliation.deadline":    explore.LeftOut("no time passes within a reconciliation but by a move"),
+	"mandate.reconciliation.resubscribe": explore.LeftOut(anyTime),
+	"mandate.facts.now":                  explore.LeftOut("it is always the present"),
+
+	"mandate.localState.readAt":          explore.LeftOut(anyTime + ": resume resets it"),
+	"mandate.localState.due":             explore.LeftOut("only a metric reads it"),
+	"mandate.localState.failures":        {Why: "beyond the threshold, only pauses get longer", Write: writeFailures},
+	"mandate.seenEvidence.since":         {Why: "only whether a rule has held for long", Write: writeHeld},
+	"mandate.evidenceFacts.since":        {Why: "only whether a rule has held for long", Write: writeHeld},
+	"mandate.knownSubscription.failures": explore.LeftOut(anyTime),
+	"mandate.knownSubscription.lookAt":   {Why: "it has jitter", Write: writeSearch},
+
+	"connection.Connection.Client":     explore.LeftOut(newInStep),
+	"connection.Connection.Account":    explore.LeftOut("it is made from the credentials"),
+	"connection.Connection.References": explore.LeftOut("they never change here"),
+	"connection.Connection.Mandates":   explore.LeftOut(newInStep),
+	"connection.Connection.Actions":    explore.LeftOut(newInStep),
+	"engine.Session.Slot":              explore.LeftOut("no step ends with one"),
+})
+
+func writeUnnamed(e *explore.Encoding, v reflect.Value) {
+	meta := v.Interface().(metav1.ObjectMeta)
+	meta.UID = ""
+	e.Any(&meta)
 }
 
-func (e *encoder) part() part {
-	return part{maphash.Bytes(seed, e.bytes), e.nonces, e.copies}
+func writeFailures(e *explore.Encoding, v reflect.Value) { e.Number(min(v.Int(), failureThreshold)) }
+
+// writeSearch writes in how many sixths of the interval something is due. Jitter makes no difference in that.
+func writeSearch(e *explore.Encoding, v reflect.Value) {
+	const sixth = searchInterval / 6
+	e.Number(int64(max((v.Interface().(time.Time).Sub(now)+sixth-1)/sixth, 0)))
 }
 
-func (e *encoder) number(n int64) {
-	e.bytes = binary.LittleEndian.AppendUint64(e.bytes, uint64(n))
-}
-func (e *encoder) text(s string) {
-	e.number(int64(len(s)))
-	e.bytes = append(e.bytes, s...)
-}
-func (e *encoder) truth(b bool) {
-	if b {
-		e.bytes = append(e.bytes, 1)
-	} else {
-		e.bytes = append(e.bytes, 0)
-	}
-}
-func (e *encoder) moment(t time.Time) { e.number(int64(age(t))) }
-
-// age is how long ago something was; what never was is older than everything.
-func age(t time.Time) time.Duration {
-	if t.IsZero() {
-		return 1<<63 - 1
-	}
-	return now.Sub(t)
+func writeHeld(e *explore.Encoding, v reflect.Value) {
+	e.Number(int64(min(now.Sub(v.Interface().(time.Time)), 10*time.Minute) / time.Minute))
 }
 
-// notEncoded are fields that have no effect, or that are encoded in another way.
-var notEncoded = []string{"ResourceVersion", "ManagedFields", "Nonce", "now", "TypeMeta"}
-
-// any writes a value with everything in it, unexported fields as well.
-func (e *encoder) any(v reflect.Value) {
-	encoding := explore.Encoding{Now: now, Skip: notEncoded, Bytes: e.bytes}
-	encoding.Any(v)
-	e.bytes = encoding.Bytes
+func TestEveryFieldIsHashed(t *testing.T) {
+	states.Check(t, reflect.TypeFor[world](), reflect.TypeFor[operator](), reflect.TypeFor[budget]())
 }
 
-func (e *encoder) mandate(m *v1alpha1.Mandate) {
-	e.text(m.Name)
-	e.text(string(m.UID))
-	e.number(m.Generation)
-	e.moment(m.CreationTimestamp.Time)
-	e.truth(m.DeletionTimestamp != nil)
-	if m.DeletionTimestamp != nil {
-		e.moment(m.DeletionTimestamp.Time)
-	}
-	e.any(reflect.ValueOf(m.Finalizers))
-	e.any(reflect.ValueOf(m.Annotations))
-	e.any(reflect.ValueOf(&m.Spec))
-	e.any(reflect.ValueOf(&m.Status))
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+func hashOf(what any) part {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	e := &explore.Encoding{Schema: states, Now: now, Bytes: (*buffer)[:0]}
+	e.Any(what)
+	*buffer = e.Bytes
+	return part{hash: maphash.Bytes(seed, e.Bytes), nonces: e.Names}
 }
 
-func (e *encoder) record(r *v1alpha1.ApplicationRecord) {
-	e.any(reflect.ValueOf(&r.Spec))
-	e.truth(r.Spec.Attempt != nil)
-	if r.Spec.Attempt != nil {
-		e.nonces = append(e.nonces, r.Spec.Attempt.Nonce)
-	}
-}
-
-// connection writes what differs between the connections of one IdentityService.
-func (e *encoder) connection(c *connection.Connection) {
-	e.number(c.Generation)
-	e.text(c.URL)
-	e.text(c.ReferencePrefix)
-	e.number(int64(c.Credentials[0]))
-}
-
-func (w *world) part() part {
-	e := &encoder{bytes: make([]byte, 0, 4096)}
-	for _, name := range sorted(w.mandates) {
-		e.mandate(w.mandates[name])
-	}
-	for _, records := range []map[string]*v1alpha1.ApplicationRecord{w.records, w.backup} {
-		e.number(int64(len(records)))
-		for _, name := range sorted(records) {
-			e.record(records[name])
-		}
-	}
-	e.truth(w.backup == nil)
-	e.truth(w.forgotten)
-	e.truth(w.secretGone)
-	e.any(reflect.ValueOf(w.reviews))
-	e.number(int64(w.credentials[0]))
-	e.moment(w.exchangedTime)
-	e.any(reflect.ValueOf(w.outdated))
-	e.number(w.service.Generation)
-	e.moment(w.service.CreationTimestamp.Time)
-	e.any(reflect.ValueOf(&w.service.Spec))
-	for _, url := range sorted(w.sites) {
-		here := w.sites[url]
-		e.any(reflect.ValueOf(&here))
-	}
-	return e.part()
-}
+func (w *world) part() part { return hashOf(w) }
 
 func (o *operator) part() part {
-	e := &encoder{bytes: make([]byte, 0, 4096)}
+	p := hashOf(o)
 	for _, name := range sorted(o.mandates) {
-		e.mandate(o.mandates[name])
-		e.copy("mandate", name, o.mandates[name].ResourceVersion, "")
+		p.copies = append(p.copies, versioned{"mandate", name, o.mandates[name].ResourceVersion, ""})
 	}
-	e.number(o.service.Generation)
-	e.any(reflect.ValueOf(&o.service.Spec))
-	e.connection(&o.connection)
-	for _, name := range sortedNames(o.localState) {
-		entry := o.localState[name]
-		e.text(name.Name)
-		e.text(string(entry.UID))
-		e.moment(entry.Value.changed)
-		e.number(int64(entry.Value.identities))
-		e.moment(entry.Value.attempt.Time)
-		e.truth(entry.Value.read.IsZero())
-		missing, found := o.missing[name]
-		e.truth(found)
-		e.account(missing.account)
-		e.moment(missing.lastKnown)
-		e.truth(missing.otherRead)
-		e.number(int64(min(entry.Value.failures, failureThreshold)))
-		e.any(reflect.ValueOf(entry.Value.sent))
-		e.nonces = append(e.nonces, entry.Value.attempt.Attempt)
-		e.named(entry.Value.candidateReads)
-		e.subscription(entry.Value.subscription)
-	}
-	e.reads(o.reads)
-	e.shown(o.shown)
-	e.subscribed(o.subscribed)
-	e.any(reflect.ValueOf(o.live))
-	e.number(int64(o.calls))
-	e.truth(o.current == nil)
-	if o.current != nil {
-		e.reconciliation(o.current)
-	}
-	return e.part()
-}
-
-func (e *encoder) reads(reads map[types.NamespacedName]applicationRead) {
-	for _, name := range sortedNames(reads) {
-		e.text(name.Name)
-		e.number(reads[name].id)
-		e.account(reads[name].by.Value())
-	}
-}
-
-func (e *encoder) account(a account) {
-	e.text(a.url)
-	e.number(int64(a.credentials[0]))
-}
-
-func sortedNames[V any](entries map[types.NamespacedName]V) []types.NamespacedName {
-	compare := func(a, b types.NamespacedName) int { return strings.Compare(a.Name, b.Name) }
-	return slices.SortedFunc(maps.Keys(entries), compare)
-}
-
-func (e *encoder) copy(kind, name, version string, uid types.UID) {
-	e.copies = append(e.copies, versioned{kind, name, version, uid})
-}
-
-func (e *encoder) reconciliation(p *reconciliation) {
-	e.mandate(p.mandate)
-	e.copy("mandate", p.mandate.Name, p.mandate.ResourceVersion, "")
-	e.connection(&p.session.Connection)
-	e.text(p.reference)
-	e.any(reflect.ValueOf(&p.facts))
-	e.truth(p.record == nil)
-	if p.record != nil {
-		e.record(p.record)
-		e.copy("record", p.record.Name, p.record.ResourceVersion, p.record.UID)
-	}
-	e.text(p.request.Reference)
-	e.number(int64(len(p.request.Individuals)))
-	e.truth(p.application == nil)
-	if a := p.application; a != nil { // all that this service returns
-		e.number(a.ID)
-		e.text(a.Reference)
-		e.truth(a.Archived)
-		for _, individual := range a.Individuals {
-			e.number(individual.ID)
-			e.text(individual.Reference.Reveal())
-			e.text(individual.Email.Reveal())
-			for _, check := range individual.Checks {
-				e.number(check.ID)
-				e.text(check.State.Name)
-			}
+	if current := o.current; current != nil {
+		p.copies = append(p.copies, versioned{"mandate", current.mandate.Name, current.mandate.ResourceVersion, ""})
+		if r := current.record; r != nil {
+			p.copies = append(p.copies, versioned{"record", r.Name, r.ResourceVersion, r.UID})
 		}
 	}
-	for _, found := range p.matching.Individuals {
-		e.truth(found != nil)
-		if found != nil {
-			e.number(found.ID)
-		}
-	}
-	e.any(reflect.ValueOf(p.reviews))
-	e.any(reflect.ValueOf(&p.reviewed))
-	e.number(int64(p.nextReview))
-	e.truth(p.attempting)
-	e.number(p.shownCandidate)
+	return p
 }
 
 // still reports whether the object that a copy was made of is the live one, and whether it has changed since.

@@ -56,10 +56,10 @@ func individualMoves(s *state, spend spender) {
 
 // wrongPerson (I12): the status shows of no individual what is another's, and the application of a Mandate was created
 // for the people of its spec, unless a person named it in spec.adopt.
-func wrongPerson(s *state) string {
-	for _, name := range sorted(s.world.mandates) {
-		m := s.world.mandates[name]
-		a := s.world.applicationOf(m)
+func wrongPerson(w *world) string {
+	for _, name := range sorted(w.mandates) {
+		m := w.mandates[name]
+		a := w.applicationOf(m)
 		if a == nil || a.mandate == "" {
 			continue
 		}

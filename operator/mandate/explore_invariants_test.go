@@ -1,42 +1,72 @@
 package mandate
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/reference"
 )
 
-// wrongIn holds a state to what must be so in every state, whatever has happened; "" if it is. That no create goes out
-// that is not on record, and that nothing is done to an application of somebody else, is checked where it would happen:
-// in fakeService. That an id never changes, the API server sees to.
-func wrongIn(s *state) string {
-	checks := []func(*state) string{
-		emailedTwice, lostSilently, lostID, sharedID, wrongID, deletedTooSoon, wrongPerson, foreignNamespace,
-		subscribedTwice, falselySubscribed,
+// wrongIn holds a state to what must be so in every state; "" if it is. That no create goes out that is not on record,
+// and that nothing is done to an application of somebody else, is checked where it would happen: in fakeService. That
+// an id never changes, the API server sees to.
+func (x *explorer) wrongIn(s *state) string {
+	w := once(x, holding{s.world}, s.world.holds)
+	return cmp.Or(w.wrong, lostSilently(s, w.unmentioned), lostID(s, w.unrecorded))
+}
+
+type (
+	holding struct{ world *world }
+	// verdict is what is wrong with a world by itself, and which of its applications only a process may know.
+	verdict struct {
+		wrong                   string
+		unmentioned, unrecorded []at
 	}
-	for _, check := range checks {
-		if wrong := check(s); wrong != "" {
-			return wrong
+	// at is an application, and the URL of its account.
+	at struct {
+		url string
+		application
+	}
+)
+
+func (w *world) holds() (found verdict) {
+	for _, check := range []func(*world) string{
+		emailedTwice, sharedID, wrongID, deletedTooSoon, wrongPerson, foreignNamespace, subscribedTwice, falselySubscribed,
+	} {
+		found.wrong = cmp.Or(found.wrong, check(w))
+	}
+	for _, url := range sorted(w.sites) {
+		for _, a := range w.sites[url].applications {
+			if w.forgotten || w.stores(url, &a) {
+				continue
+			}
+			if a.mandate != "" && !a.gone && !w.mayHave(url, &a) {
+				found.unmentioned = append(found.unmentioned, at{url, a})
+			}
+			if a.learned && !a.excused {
+				found.unrecorded = append(found.unrecorded, at{url, a})
+			}
 		}
 	}
-	return ""
+	return found
 }
 
 // emailedTwice (I1): over the whole history one e-mail for a reference at an account, one for a Mandate at all
 // accounts, and one for the name of a Mandate, whatever reference, prefix or service it has, as long as the ledger
 // remembers.
-func emailedTwice(s *state) string {
+func emailedTwice(w *world) string {
 	type key struct{ of, what string }
 	counts := map[key]int{}
-	for _, url := range sorted(s.world.sites) {
-		for _, a := range s.world.sites[url].applications {
+	for _, url := range sorted(w.sites) {
+		for _, a := range w.sites[url].applications {
 			if a.mandate == "" {
 				continue
 			}
 			keys := []key{{"the reference", url + " " + a.reference}, {"the Mandate", string(a.mandate)}}
-			if !s.world.forgotten {
+			if !w.forgotten {
 				keys = append(keys, key{"the name", a.name})
 			}
 			for _, k := range keys {
@@ -52,54 +82,50 @@ func emailedTwice(s *state) string {
 
 // lostSilently (I2): the ledger knows every application that exists, or that it may exist, or a process is about to
 // tell.
-func lostSilently(s *state) string {
-	for _, url := range sorted(s.world.sites) {
-		for _, a := range s.world.sites[url].applications {
-			if a.mandate == "" || a.gone || s.world.forgotten {
-				continue
-			}
-			if !s.known(url, &a) && !s.suspected(url, &a) {
-				return fmt.Sprintf("I2: nothing mentions application %d, %q", a.id, a.reference)
-			}
+func lostSilently(s *state, unmentioned []at) string {
+	for _, a := range unmentioned {
+		if !s.isKnown(a) {
+			return fmt.Sprintf("I2: nothing mentions application %d, %q", a.id, a.reference)
 		}
 	}
 	return ""
 }
 
 // lostID (I4): an id that reached a living process is stored, or that process still has it.
-func lostID(s *state) string {
-	for _, url := range sorted(s.world.sites) {
-		for _, a := range s.world.sites[url].applications {
-			if a.learned && !a.excused && !s.world.forgotten && !s.known(url, &a) {
-				return fmt.Sprintf("I4: the id of application %d, %q, was learned and is lost", a.id, a.reference)
-			}
+func lostID(s *state, unrecorded []at) string {
+	for _, a := range unrecorded {
+		if !s.isKnown(a) {
+			return fmt.Sprintf("I4: the id of application %d, %q, was learned and is lost", a.id, a.reference)
 		}
 	}
 	return ""
 }
 
-// known reports whether the id of an application is stored, or in a process that will store it.
-func (s *state) known(url string, a *application) bool {
-	if s.world.recorded(url, a.id) {
+// isKnown reports whether a process has the id of an application, and will store it.
+func (s *state) isKnown(a at) bool {
+	return slices.ContainsFunc(s.ops[:], func(o *operator) bool {
+		return o.current != nil && o.current.facts.attempt.id == a.id &&
+			siteOfConnection(&o.current.session.Connection) == a.url
+	})
+}
+
+// stores reports whether the id of an application is stored.
+func (w *world) stores(url string, a *application) bool {
+	if w.recorded(url, a.id) {
 		return true
 	}
-	for _, m := range s.world.mandates {
+	for _, m := range w.mandates {
 		if m.Status.ApplicationID != nil && *m.Status.ApplicationID == a.id {
-			return true
-		}
-	}
-	for _, o := range s.ops {
-		if o.current != nil && o.current.facts.attempt.id == a.id && o.current.session.Connection.URL == url {
 			return true
 		}
 	}
 	return false
 }
 
-// suspected reports whether the ledger says that an application may exist.
-func (s *state) suspected(url string, a *application) bool {
-	for _, r := range s.world.records {
-		if r.Spec.ServiceURL == url && r.Spec.Reference == a.reference && r.Spec.Attempt != nil && r.Spec.Attempt.Sent {
+// mayHave reports whether the ledger says that an application may exist.
+func (w *world) mayHave(url string, a *application) bool {
+	for _, r := range w.records {
+		if siteOfRecord(r) == url && r.Spec.Reference == a.reference && r.Spec.Attempt != nil && r.Spec.Attempt.Sent {
 			return true
 		}
 	}
@@ -107,10 +133,10 @@ func (s *state) suspected(url string, a *application) bool {
 }
 
 // sharedID (I3): no two Mandates have one application.
-func sharedID(s *state) string {
+func sharedID(w *world) string {
 	seen := map[int64]string{}
-	for _, name := range sorted(s.world.mandates) {
-		m := s.world.mandates[name]
+	for _, name := range sorted(w.mandates) {
+		m := w.mandates[name]
 		if m.Status.ApplicationID == nil {
 			continue
 		}
@@ -124,21 +150,21 @@ func sharedID(s *state) string {
 
 // foreignNamespace (I13): no Mandate is bound to the application of another namespace, as long as the ledger remembers.
 // With namespaced references, none is in any case, and no namespace takes the reference of another one.
-func foreignNamespace(s *state) string {
+func foreignNamespace(w *world) string {
 	of := func(name string) string {
 		return map[bool]string{true: otherNamespace, false: namespace}[name == "copy"]
 	}
-	for _, url := range sorted(s.world.sites) {
-		for _, a := range s.world.sites[url].applications {
+	for _, url := range sorted(w.sites) {
+		for _, a := range w.sites[url].applications {
 			if a.mandate == "" {
 				continue
 			}
-			if s.world.namespaced && !reference.InNamespace(a.reference, "", of(a.name)) {
+			if w.namespaced && !reference.InNamespace(a.reference, "", of(a.name)) {
 				return fmt.Sprintf("I13: %s took the reference %s of another namespace", a.name, a.reference)
 			}
-			for _, name := range sorted(s.world.mandates) {
-				id := s.world.mandates[name].Status.ApplicationID
-				if id != nil && *id == a.id && of(name) != of(a.name) && (s.world.namespaced || !s.world.forgotten) {
+			for _, name := range sorted(w.mandates) {
+				id := w.mandates[name].Status.ApplicationID
+				if id != nil && *id == a.id && of(name) != of(a.name) && (w.namespaced || !w.forgotten) {
 					return fmt.Sprintf("I13: %s is bound to the application of %s", name, a.name)
 				}
 			}
@@ -147,29 +173,28 @@ func foreignNamespace(s *state) string {
 	return ""
 }
 
-// deletedTooSoon (I11): no application that exists is Deleted within a day of an exchange of the credentials. Later it
-// may be, until it can be read again: that is checked at rest (I5).
-func deletedTooSoon(s *state) string {
-	for _, name := range sorted(s.world.mandates) {
-		m := s.world.mandates[name]
-		exists := s.world.shows(firstURL, m) || s.world.shows(otherURL, m)
-		recent := s.world.exchangedTime.IsZero() || now.Sub(s.world.exchangedTime) < missingGracePeriod
-		if m.Status.Outcome == v1alpha1.OutcomeDeleted && exists && recent && s.world.credentials != [32]byte{} {
-			return "I11: " + name + " is Deleted, but its application exists, and the credentials have just been exchanged"
+// deletedTooSoon (I11): no application that exists is Deleted because another account does not have it.
+func deletedTooSoon(w *world) string {
+	for _, name := range sorted(w.mandates) {
+		m := w.mandates[name]
+		exists := w.shows(firstURL, m) || w.shows(otherURL, m) || w.shows(exchangedSite, m)
+		exchanged := w.credentials == ofAnotherAccount && w.url() == firstURL
+		if m.Status.Outcome == v1alpha1.OutcomeDeleted && exists && exchanged {
+			return "I11: " + name + " is Deleted, but its application exists, and the credentials are those of another account"
 		}
 	}
 	return ""
 }
 
 // wrongID (I3): the application of a Mandate has its reference, and that is the one that its manifest asks for.
-func wrongID(s *state) string {
-	for _, name := range sorted(s.world.mandates) {
-		m := s.world.mandates[name]
+func wrongID(w *world) string {
+	for _, name := range sorted(w.mandates) {
+		m := w.mandates[name]
 		if m.Status.ApplicationID == nil {
 			continue
 		}
 		found := false
-		for _, here := range s.world.sites {
+		for _, here := range w.sites {
 			for _, a := range here.applications {
 				found = found || a.id == *m.Status.ApplicationID && a.reference == m.Status.Reference
 			}

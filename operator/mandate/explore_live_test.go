@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -18,15 +19,19 @@ type liveRead struct {
 	deleted  bool
 	suspend  bool
 	archived bool
-	decision v1alpha1.Decision
-	review   v1alpha1.CheckDecision // "": there was none
-	recorded bool                   // the status had the pending reviews that the operator knows
+	decision v1alpha1.Decision    // the zero value: there was none
+	review   v1alpha1.CheckReview // the same
+	recorded bool                 // the status had the pending reviews that the operator knows
 	policy   v1alpha1.DeletionPolicy
 	service  int64 // the generation; 0: it was not read
 }
 
 // open: the Mandate wants more than its end.
 func (l liveRead) open() bool { return !l.deleted && !l.suspend }
+
+func (l liveRead) reviews(decision v1alpha1.CheckDecision) bool {
+	return l.open() && l.review.Decision == decision
+}
 
 func (s *environment) seeLive(name string) {
 	m := s.world.mandates[name]
@@ -36,14 +41,14 @@ func (s *environment) seeLive(name string) {
 	}
 	s.live = liveRead{
 		uid: m.UID, deleted: m.DeletionTimestamp != nil, suspend: m.Spec.Suspend, archived: m.Spec.Archived,
-		decision: m.Spec.Decision, policy: m.Spec.DeletionPolicy, service: s.live.service,
+		decision: ptr.Deref(m.Spec.Decision, v1alpha1.Decision{}), policy: m.Spec.DeletionPolicy, service: s.live.service,
 	}
 	if s.current != nil {
 		pending := s.current.reviewed.pending
 		s.live.recorded = len(pending) > 0 && slices.Equal(m.Status.PendingReviews, pending)
 	}
 	if len(m.Spec.CheckReviews) > 0 {
-		s.live.review = m.Spec.CheckReviews[0].Decision
+		s.live.review = m.Spec.CheckReviews[0]
 	}
 }
 
@@ -51,6 +56,7 @@ func (s *environment) seeLive(name string) {
 // reconciliation (I10).
 func (s *environment) checkCall(op idv.Operation, wanted func(liveRead) bool) {
 	s.calls++
+	s.checkAccount(op)
 	var wrong string
 	switch l := s.before; {
 	case l.uid == "":

@@ -105,7 +105,7 @@ func changed(change func(*world)) func(*state) {
 // recorded reports whether the ledger knows an application.
 func (w *world) recorded(url string, id int64) bool {
 	for _, r := range w.records {
-		if r.Spec.ServiceURL == url && r.Spec.ApplicationID != nil && *r.Spec.ApplicationID == id {
+		if siteOfRecord(r) == url && r.Spec.ApplicationID != nil && *r.Spec.ApplicationID == id {
 			return true
 		}
 	}

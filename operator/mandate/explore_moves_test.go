@@ -1,11 +1,16 @@
 package mandate
 
 import (
+	"fmt"
+	"hash/maphash"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
@@ -33,6 +38,8 @@ const (
 	adopt                // a user sets spec.adopt
 	point                // a user points the IdentityService at another account
 	exchange             // a user puts the credentials of another account into the Secret, or the right ones again
+	swap                 // what is behind the URL is exchanged: the same user has other applications
+	alias                // a user puts other credentials of the same account into the Secret, or the first ones again
 	prefix               // a user edits the IdentityService's referencePrefix
 	expire               // the service deletes what is eight weeks old
 	purge                // a person deletes an application at the service that the ledger knows
@@ -58,13 +65,7 @@ const (
 // budget is how often each may still happen.
 type budget [moves]uint8
 
-func (b budget) part() part {
-	e := &encoder{}
-	for _, n := range b {
-		e.bytes = append(e.bytes, n)
-	}
-	return e.part()
-}
+func (b budget) part() part { return part{hash: maphash.Bytes(seed, b[:])} }
 
 // moves finds everything that can happen next.
 func (x *explorer) moves(s *state, found func(after state, wrong string)) {
@@ -89,7 +90,7 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 	for _, name := range sorted(s.world.mandates) {
 		userMoves(s, name, spend)
 		specMoves(s, name, spend)
-		if s.world.sites[s.world.url()].checks {
+		if s.world.sites[s.world.site()].checks {
 			reviewMoves(s, name, spend)
 		}
 	}
@@ -133,7 +134,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		try(name, faultRefused, refuse)
 		try(name, faultMissing, lose)
 		try(name, faultUnread, unread)
-		for _, f := range refusals {
+		for _, f := range passing {
 			try(name, f, deny)
 		}
 		for _, f := range creates {
@@ -181,7 +182,7 @@ func excuse(w *world, o *operator) *world {
 		return w
 	}
 	c := w.clone()
-	c.changeSite(o.current.session.Connection.URL, func(s *site) {
+	c.changeSite(siteOfConnection(&o.current.session.Connection), func(s *site) {
 		for i := range s.applications {
 			if s.applications[i].id == o.current.facts.attempt.id {
 				s.applications[i].excused = true
@@ -223,7 +224,7 @@ func userMoves(s *state, name string, spend spender) {
 	if m.Spec.Adopt != nil {
 		edit(adopt, "removes adopt", func(s *v1alpha1.MandateSpec) { s.Adopt = nil })
 	}
-	for _, a := range s.world.sites[s.world.url()].applications {
+	for _, a := range s.world.sites[s.world.site()].applications {
 		if a.mandate != "" {
 			edit(
 				adopt,
@@ -250,7 +251,9 @@ func userMoves(s *state, name string, spend spender) {
 		w.service.Generation++
 		w.service.Spec.BaseURL = strings.NewReplacer(firstURL, otherURL, otherURL, firstURL).Replace(w.service.Spec.BaseURL)
 	}))
-	spend(exchange, "a user exchanges the credentials", changed((*world).exchange))
+	spend(exchange, "a user exchanges the credentials", changed(func(w *world) { w.exchange(ofAnotherAccount) }))
+	spend(swap, "what is behind the URL is exchanged", changed(func(w *world) { w.exchange(inAnotherPlace) }))
+	spend(alias, "a user exchanges the user name", changed(func(w *world) { w.exchange(byAnotherName) }))
 	spend(prefix, "a user edits the referencePrefix", changed(func(w *world) {
 		w.service = w.service.DeepCopy()
 		w.service.Generation++
@@ -274,12 +277,7 @@ func specMoves(s *state, name string, spend spender) {
 	if m.DeletionTimestamp != nil {
 		return // nothing else matters any more
 	}
-	for _, decision := range []v1alpha1.Decision{"", v1alpha1.DecisionComplete, v1alpha1.DecisionReject} {
-		if m.Spec.Decision != decision {
-			edit(choose, "sets the decision to "+strconv.Quote(string(decision)),
-				func(s *v1alpha1.MandateSpec) { s.Decision = decision })
-		}
-	}
+	decisionMoves(s, m, spend)
 	if !m.Spec.Archived {
 		edit(shelve, "archives it", func(s *v1alpha1.MandateSpec) { s.Archived = true })
 	}
@@ -287,23 +285,67 @@ func specMoves(s *state, name string, spend spender) {
 		func(s *v1alpha1.MandateSpec) { s.Suspend = !s.Suspend })
 }
 
+// decisionMoves are the edits of spec.decision. Its author names what the status shows, or a rule.
+func decisionMoves(s *state, m *v1alpha1.Mandate, spend spender) {
+	choices := []*v1alpha1.Decision{nil, {Outcome: v1alpha1.DecisionComplete, When: v1alpha1.DecisionRuleAllChecksPassed}}
+	if seen := m.Status.Evidence; seen != "" {
+		choices = append(choices, &v1alpha1.Decision{Outcome: v1alpha1.DecisionComplete, Evidence: seen},
+			&v1alpha1.Decision{Outcome: v1alpha1.DecisionReject, Evidence: seen})
+	}
+	for _, decision := range choices {
+		if decision != nil && decision.When != "" && !s.world.sites[s.world.url()].checks ||
+			equality.Semantic.DeepEqual(decision, m.Spec.Decision) {
+			continue
+		}
+		spend(choose, fmt.Sprintf("a user sets the decision to %+v", ptr.Deref(decision, v1alpha1.Decision{})),
+			changed(func(w *world) {
+				w.edit(m.Name, func(s *v1alpha1.MandateSpec) { s.Decision = decision })
+				w.shownFor(m)
+			}))
+	}
+}
+
+// shownFor notes what the evidence of a status is of.
+func (w *world) shownFor(m *v1alpha1.Mandate) {
+	shown := maps.Clone(w.shown)
+	if shown == nil {
+		shown = map[string]string{}
+	}
+	shown[m.Status.Evidence] = checksIn(m.Status.Individuals)
+	w.shown = shown
+}
+
+func checksIn(individuals []v1alpha1.IndividualStatus) (all string) {
+	for _, individual := range individuals {
+		for _, c := range individual.Checks {
+			all += fmt.Sprintf("%d %s;", c.ID, c.State.Name)
+		}
+	}
+	return all
+}
+
 // reviewMoves are the edits of spec.checkReviews.
 func reviewMoves(s *state, name string, spend spender) {
-	reviews := s.world.mandates[name].Spec.CheckReviews
+	reviews, seen := s.world.mandates[name].Spec.CheckReviews, s.world.shownEvidence(name)
 	put := func(what string, decision v1alpha1.CheckDecision) {
 		spend(assess, "a user "+what, changed(func(w *world) {
-			w.edit(name, func(spec *v1alpha1.MandateSpec) { spec.CheckReviews = reviewOf(decision) })
+			w.edit(name, func(spec *v1alpha1.MandateSpec) { spec.CheckReviews = reviewOf(decision, seen) })
 			w.reviews = append(w.reviews, userReview{since: w.mandates[name].Generation, seen: w.shownRound(name)})
 		}))
 	}
 	switch {
+	case seen == "":
 	case len(reviews) == 0:
 		put("accepts the check", v1alpha1.CheckDecisionAccept)
-		return
+	case reviews[0].Evidence != seen:
+		put("accepts the check as it is now", v1alpha1.CheckDecisionAccept)
 	case reviews[0].Decision == v1alpha1.CheckDecisionAccept:
 		put("rejects the check instead", v1alpha1.CheckDecisionReject)
 	default:
 		put("accepts the check instead", v1alpha1.CheckDecisionAccept)
+	}
+	if len(reviews) == 0 {
+		return
 	}
 	spend(retract, "a user removes the review", changed(func(w *world) {
 		w.edit(name, func(spec *v1alpha1.MandateSpec) { spec.CheckReviews = nil })
@@ -313,15 +355,25 @@ func reviewMoves(s *state, name string, spend spender) {
 // reviewedCheck is the name of the check of an application.
 const reviewedCheck = "liveness"
 
-func reviewOf(decision v1alpha1.CheckDecision) []v1alpha1.CheckReview {
-	return []v1alpha1.CheckReview{{Individual: "jane", Check: reviewedCheck, Decision: decision}}
+func reviewOf(decision v1alpha1.CheckDecision, evidence string) []v1alpha1.CheckReview {
+	return []v1alpha1.CheckReview{{Individual: "jane", Check: reviewedCheck, Evidence: evidence, Decision: decision}}
+}
+
+// shownEvidence is what the status shows of the check of jane; "" if it shows none.
+func (w *world) shownEvidence(name string) string {
+	for _, individual := range w.mandates[name].Status.Individuals {
+		if individual.Name == "jane" && len(individual.Checks) > 0 {
+			return individual.Checks[0].Evidence
+		}
+	}
+	return ""
 }
 
 // shownRound is the round of the check that the status shows; 0 if it shows none, or if the id does not tell.
 func (w *world) shownRound(name string) int {
 	for _, individual := range w.mandates[name].Status.Individuals {
 		for _, c := range individual.Checks {
-			if individual.Name == "jane" && !w.sites[w.url()].keepsChecks {
+			if individual.Name == "jane" && !w.sites[w.site()].keepsChecks {
 				return int(c.ID%checksApart) + 1
 			}
 		}

@@ -2,7 +2,6 @@ package mandate
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -53,24 +52,6 @@ func (w *world) annotate(name string, id int64, request string) {
 	w.store(m)
 }
 
-// candidateReads writes what a process knows of the applications that were named.
-func (e *encoder) named(l *candidateReads) {
-	if l == nil {
-		l = &candidateReads{}
-	}
-	e.account(l.by.account)
-	e.number(l.by.generation)
-	e.number(l.generation)
-	for _, one := range l.reads {
-		e.number(one.id)
-		e.number(int64(one.result))
-		e.number(int64(one.tries))
-		e.text(one.request)
-		e.truth(one.again)
-		e.number(int64(max(one.due().Sub(now), 0)))
-	}
-}
-
 // all gives what every connection has shown.
 func (s *candidateReferences) all() map[candidateID]referenceDigest {
 	all := map[candidateID]referenceDigest{}
@@ -80,23 +61,6 @@ func (s *candidateReferences) all() map[candidateID]referenceDigest {
 		}
 	}
 	return all
-}
-
-// shown writes what a process knows of the applications that were read for others.
-func (e *encoder) shown(references map[candidateID]referenceDigest) {
-	compare := func(a, b candidateID) int {
-		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.service.String(), b.service.String()),
-			cmp.Compare(a.by.account.url, b.by.account.url), cmp.Compare(a.by.generation, b.by.generation),
-			cmp.Compare(a.by.account.credentials[0], b.by.account.credentials[0]))
-	}
-	for _, id := range slices.SortedFunc(maps.Keys(references), compare) {
-		e.text(id.service.String())
-		e.account(id.by.account)
-		e.number(id.by.generation)
-		e.number(id.id)
-		reference := references[id]
-		e.text(string(reference[:]))
-	}
 }
 
 // wasNamed reports whether a notification has named the application that was created for a Mandate, whose spec asks for

@@ -18,6 +18,8 @@ type scenario struct {
 	// manifest changes the usual one.
 	manifest func(*v1alpha1.Mandate)
 	allow    map[move]uint8
+	// deep: twice as many states are explored, and all of them brought to rest.
+	deep bool
 	// racy: the service looks a reference up and inserts it later, so that two creates at the same time both succeed.
 	racy bool
 	// lone: there is one operator.
@@ -50,6 +52,12 @@ func (s scenario) start() state {
 	})
 	for _, url := range sorted(w.sites) {
 		w.changeSite(url, func(here *site) { here.silent, here.refusesOthers = s.silent, s.refusesOthers })
+	}
+	if s.silent { // or else it would show that it is another's
+		w.changeSite(exchangedSite, func(here *site) {
+			here.applications = append(here.applications,
+				application{id: 2, reference: "unrelated", created: now, stage: stageInReview})
+		})
 	}
 	if s.otherEmpty {
 		w.changeSite(otherURL, func(here *site) { here.applications = nil })
@@ -109,7 +117,11 @@ func withJohn(m *v1alpha1.Mandate) {
 func scenarios() map[string]scenario {
 	all := map[string]scenario{
 		"crashes and lost answers": {
-			mandates: one, allow: map[move]uint8{crash: 1, lose: 1, half: 2},
+			mandates: one, deep: true, allow: map[move]uint8{crash: 1, lose: 1, half: 2},
+		},
+		"two operators find a lost attempt": {
+			why:      "of two that find an attempt without an end, one takes it over",
+			mandates: one, deep: true, allow: map[move]uint8{half: 2},
 		},
 		"refusals that may pass": {
 			why:      "the request is sent again later, unless somebody has edited the spec since",
@@ -157,7 +169,8 @@ func scenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{deliver: 2, point: 2, lose: 1, half: 2},
 		},
 		"notifications and edits": {
-			mandates: one, allow: map[move]uint8{deliver: 2, reword: 1, touch: 1, prefix: 1, adopt: 1, lose: 1, half: 2},
+			mandates: one,
+			allow:    map[move]uint8{deliver: 2, reword: 1, touch: 1, prefix: 1, adopt: 1, lose: 1, half: 2},
 		},
 		"notifications to an edited Mandate": {
 			why:      "what was sent is what the spec asks for after the edit",
@@ -234,6 +247,35 @@ func scenarios() map[string]scenario {
 			why:      "the other account answers 404 to everything that it is asked for",
 			mandates: one, exists: true, allow: map[move]uint8{exchange: 2, confirm: 2, aDay: 1, purge: 1, crash: 1},
 		},
+		"the same user, with other applications": {
+			why:      "nothing tells that it is another account, as after a change of what is behind the URL",
+			mandates: one, exists: true, allow: map[move]uint8{swap: 2, confirm: 2, aDay: 1, purge: 1, crash: 1},
+		},
+		"exchanged credentials and lost answers": {
+			why:      "in the other account, the reference is free",
+			mandates: one, allow: map[move]uint8{exchange: 2, lose: 2, half: 3, crash: 1, replace: 1},
+		},
+		"exchanged credentials and refusals": {
+			why:      "what certainly was not created, the other account may create",
+			mandates: one, allow: map[move]uint8{exchange: 2, refuse: 1, deny: 1, lose: 1, half: 2},
+		},
+		"exchanged credentials, notifications and adoption": {
+			mandates: one, allow: map[move]uint8{exchange: 2, deliver: 2, adopt: 1, lose: 1, half: 2},
+		},
+		"exchanged credentials, and something to do": {
+			why:      "the other account has an application with the same id, and shows no references",
+			mandates: one, inReview: true, silent: true, allow: map[move]uint8{exchange: 2, choose: 1, shelve: 1, confirm: 1},
+		},
+		"exchanged credentials and deletionPolicy Delete": {
+			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete },
+			allow: map[move]uint8{exchange: 2, remove: 1, lose: 1, half: 2, confirm: 1},
+		},
+		"another name of the account": {
+			mandates: one, exists: true, allow: map[move]uint8{alias: 2, choose: 1, purge: 1, confirm: 2, crash: 1},
+		},
+		"another name of the account and lost answers": {
+			mandates: one, allow: map[move]uint8{alias: 2, lose: 2, half: 3, crash: 1},
+		},
 		"another referencePrefix": {
 			mandates: one, allow: map[move]uint8{prefix: 1, replace: 2, lose: 1, half: 2},
 		},
@@ -247,7 +289,7 @@ func scenarios() map[string]scenario {
 			allow:    map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, half: 2},
 		},
 		"restore after eight weeks": {
-			mandates: one,
+			mandates: one, deep: true,
 			manifest: func(m *v1alpha1.Mandate) { m.Spec.CreateBefore = new(metav1.NewTime(now.Add(24 * time.Hour))) },
 			allow:    map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, weeks: 1, days: 2, expire: 1},
 		},
@@ -295,6 +337,11 @@ func scenarios() map[string]scenario {
 			why:      "the spec asks for several calls, of which a reconciliation makes one",
 			mandates: one, inReview: true, checks: true,
 			allow: map[move]uint8{choose: 1, shelve: 1, assess: 1, retract: 1, halt: 1, refuse: 1, lose: 1},
+		},
+		"decisions and resets": {
+			why:      "a decision is about the checks that its author has seen, or on which its rule holds",
+			mandates: one, inReview: true, checks: true, lone: true,
+			allow: map[move]uint8{choose: 2, reset: 1, assess: 1, confirm: 1, crash: 1},
 		},
 		"decisions and another account": {
 			mandates: one, inReview: true, allow: map[move]uint8{choose: 2, shelve: 1, point: 1, fail: 1},

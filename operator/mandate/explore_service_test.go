@@ -8,6 +8,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // fakeService is the service behind the connection of a reconciliation. Its errors are what the real client makes of
@@ -160,13 +161,13 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 
 // AcceptCheck accepts the check of an application.
 func (s fakeService) AcceptCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.Change, error) {
-	s.checkCall(idv.OpAcceptCheck, func(l liveRead) bool { return l.open() && l.review == v1alpha1.CheckDecisionAccept })
+	s.checkCall(idv.OpAcceptCheck, func(l liveRead) bool { return l.reviews(v1alpha1.CheckDecisionAccept) })
 	return answered(s.decide(idv.OpAcceptCheck, id, "manually_accepted"))
 }
 
 // RejectCheck rejects the check of an application.
 func (s fakeService) RejectCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.Change, error) {
-	s.checkCall(idv.OpRejectCheck, func(l liveRead) bool { return l.open() && l.review == v1alpha1.CheckDecisionReject })
+	s.checkCall(idv.OpRejectCheck, func(l liveRead) bool { return l.reviews(v1alpha1.CheckDecisionReject) })
 	return answered(s.decide(idv.OpRejectCheck, id, "manually_rejected"))
 }
 
@@ -252,13 +253,36 @@ func (s fakeService) RejectApplication(_ context.Context, id int64, _ idv.State)
 	return answered(s.conclude(idv.OpRejectApplication, id, v1alpha1.DecisionReject, stageRejected))
 }
 
-func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.Decision, stage string) error {
-	s.checkCall(op, func(l liveRead) bool { return l.open() && l.decision == decision })
+func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.DecisionOutcome, stage string) error {
+	s.checkCall(op, func(l liveRead) bool { return l.open() && l.decision.Outcome == decision })
 	here := s.world.sites[s.site()]
-	if i := here.find(id); i >= 0 && here.applications[i].stage != stageInReview {
-		return failure(op, idv.Refused, idv.KindRejected)
+	if i := here.find(id); i >= 0 {
+		s.violation = cmp.Or(s.violation, s.checkEvidence(op, &here.applications[i]))
+		if here.applications[i].stage != stageInReview {
+			return failure(op, idv.Refused, idv.KindRejected)
+		}
 	}
 	return s.change(op, id, func(a *application) { a.stage = stage })
+}
+
+// checkEvidence holds a decision to what its author has seen, but for what a review of the same spec has changed, or to
+// its rule (I18). A check that has changed since it was last read cannot be known.
+func (s fakeService) checkEvidence(op idv.Operation, a *application) string {
+	d, read := s.before.decision, ""
+	for _, individual := range s.current.application.Individuals {
+		for _, c := range individual.Checks {
+			if d.When != "" && !slices.Contains(decidedStates[v1alpha1.CheckDecisionAccept], wire.FoldName(c.State.Name)) {
+				return fmt.Sprintf("I18: %s is sent by a rule, and a check is %q", op, c.State.Name)
+			}
+			read += fmt.Sprintf("%d %s;", c.ID, c.State.Name)
+		}
+	}
+	review, check := s.before.review, &idv.Check{State: idv.State{Name: a.state}}
+	reviewed := review.Evidence != "" && isDecided(check, review.Decision)
+	if seen := s.world.shown[d.Evidence]; d.When == "" && !reviewed && seen != read {
+		return fmt.Sprintf("I18: %s is sent about checks %q, and its author saw %q", op, read, seen)
+	}
+	return ""
 }
 
 func (s fakeService) change(op idv.Operation, id int64, change func(*application)) error {
@@ -292,6 +316,3 @@ func (s fakeService) mayTouch(a application) bool {
 }
 
 func (s fakeService) url() string { return s.current.session.Connection.URL }
-
-// site is the account that the connection leads to.
-func (s fakeService) site() string { return siteOf(s.url(), s.current.session.Connection.Credentials) }

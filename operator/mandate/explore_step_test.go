@@ -42,10 +42,10 @@ const (
 	faultMisnamed  fault = "done, the answer has the id of another"
 )
 
-// refusals prove that nothing was created, and that the same may be created later. creates have no proof.
+// passing prove that nothing was created, and that the same may be created later. creates have no proof.
 var (
-	refusals = []fault{faultForbidden, faultForNow}
-	creates  = []fault{faultAccepted, faultDeferred, faultCandidate, faultMisnamed}
+	passing = []fault{faultForbidden, faultForNow}
+	creates = []fault{faultAccepted, faultDeferred, faultCandidate, faultMisnamed}
 )
 
 // environment is what one step of one operator sees.
@@ -186,6 +186,9 @@ func resume(
 	} else {
 		*p = *o.current
 		p.reviewed, p.reviews = p.reviewed.clone(), slices.Clone(p.reviews)
+		// The limiter of this step: at the same time, other workers of the explorer go on with the same reconciliation.
+		own, _ := r.services.Connections.Get(p.session.Key)
+		p.session.Connection.Mandates = own.Mandates
 	}
 	s.current = p
 	p.Reconciler, p.client = r, fakeService{environment: s}
@@ -196,7 +199,7 @@ func resume(
 func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c := *o
 	c.localState = o.remember(r)
-	c.missing, c.reads = r.missing.entries, r.missing.reads
+	c.missing = r.missing.entries
 	c.shown = r.candidateReferences.all()
 	c.subscribed = r.subscribed.entries
 	c.current = p
@@ -242,12 +245,12 @@ func reconciler(s *environment, o *operator) *Reconciler {
 		Services: services, Cache: cacheReader{o}, Live: api, Status: statusWriter{api: api}, Metadata: api, Events: silent{},
 		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: settle, DeletionGiveUpAfter: 24 * time.Hour,
 	})
-	r.missing.entries, r.missing.reads = maps.Clone(o.missing), maps.Clone(o.reads)
+	r.missing.entries = maps.Clone(o.missing)
 	r.subscribed.entries = maps.Clone(o.subscribed)
 	for id, reference := range o.shown {
 		r.candidateReferences.remember(id, reference)
 	}
-	r.clock = explore.Clock{Time: now}
+	r.clock, r.newSalt = explore.Clock{Time: now}, func() string { return "salt" }
 	for name, entry := range o.localState {
 		m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: entry.UID}}
 		r.localState.Update(m, func(s *localState) { *s = entry.Value })

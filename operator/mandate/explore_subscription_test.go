@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -46,7 +45,7 @@ func subscriptionScenarios() map[string]scenario {
 		},
 		"subscriptions that are delayed": {
 			why:      "another operator takes them for lost ones",
-			mandates: one, exists: true, allow: map[move]uint8{half: 5},
+			mandates: one, exists: true, deep: true, allow: map[move]uint8{half: 5},
 		},
 		"subscriptions whose answers are lost": {
 			mandates: one, exists: true, allow: map[move]uint8{lose: 2, half: 4, crash: 1},
@@ -195,10 +194,10 @@ func subscriptionMoves(here *site, url string, free func(string, func(*state))) 
 }
 
 // subscribedTwice (I16): no application has two subscriptions, as long as the ledger remembers.
-func subscribedTwice(s *state) string {
-	for _, url := range sorted(s.world.sites) {
-		for _, a := range s.world.sites[url].applications {
-			if n := a.subscriptions + len(a.subscribing); n > 1 && !s.world.forgotten {
+func subscribedTwice(w *world) string {
+	for _, url := range sorted(w.sites) {
+		for _, a := range w.sites[url].applications {
+			if n := a.subscriptions + len(a.subscribing); n > 1 && !w.forgotten {
 				return fmt.Sprintf("I16: application %d has, or may get, %d subscriptions", a.id, n)
 			}
 		}
@@ -207,13 +206,13 @@ func subscribedTwice(s *state) string {
 }
 
 // falselySubscribed (I17): a status says Subscribed only of an application that is.
-func falselySubscribed(s *state) string {
-	for _, name := range sorted(s.world.mandates) {
-		m := s.world.mandates[name]
+func falselySubscribed(w *world) string {
+	for _, name := range sorted(w.mandates) {
+		m := w.mandates[name]
 		if m.Status.Subscription != v1alpha1.SubscriptionSubscribed {
 			continue
 		}
-		subscribed := slices.ContainsFunc(slices.Collect(maps.Values(s.world.sites)), func(here site) bool {
+		subscribed := slices.ContainsFunc(slices.Collect(maps.Values(w.sites)), func(here site) bool {
 			return slices.ContainsFunc(here.applications, func(a application) bool {
 				return a.id == *m.Status.ApplicationID && (a.subscriptions > 0 || a.gone)
 			})
@@ -228,7 +227,7 @@ func falselySubscribed(s *state) string {
 // unsubscribed says what is wrong, at rest, with the subscription of a Mandate whose application can be read (I5): the
 // status says how it ended, and that it may exist only of a service that does not show that.
 func (w *world) unsubscribed(m *v1alpha1.Mandate) string {
-	here := w.sites[w.url()]
+	here := w.sites[w.site()]
 	a := here.applications[here.find(*m.Status.ApplicationID)]
 	mode := w.service.Spec.Notifications
 	switch {
@@ -241,56 +240,4 @@ func (w *world) unsubscribed(m *v1alpha1.Mandate) string {
 	default:
 		return ""
 	}
-}
-
-// subscription writes what a process knows of the subscription of an application.
-func (e *encoder) subscription(k *knownSubscription) {
-	e.truth(k == nil)
-	if k == nil {
-		return
-	}
-	e.number(int64(k.ordinal))
-	e.moment(k.started)
-	e.truth(k.mine)
-	e.moment(k.seen)
-	e.text(string(k.state))
-	e.text(string(k.over))
-	e.account(k.by.account)
-	e.number(k.by.generation)
-	e.truth(now.Before(k.lookAt))
-	e.truth(k.unwitnessed)
-}
-
-func (e *encoder) subscribed(entries map[account]subscribedApplication) {
-	compare := func(a, b account) int {
-		return cmp.Or(cmp.Compare(a.url, b.url), cmp.Compare(a.credentials[0], b.credentials[0]))
-	}
-	for _, by := range slices.SortedFunc(maps.Keys(entries), compare) {
-		e.account(by)
-		e.truth(entries[by].shown)
-		for _, id := range entries[by].ids {
-			e.number(id)
-		}
-	}
-}
-
-func (k *knownSubscription) aged(by time.Duration) *knownSubscription {
-	if k == nil {
-		return nil
-	}
-	c := *k
-	for _, t := range []*time.Time{&c.started, &c.seen, &c.lookAt} {
-		*t = older(*t, by)
-	}
-	return &c
-}
-
-// stillUnderWay are the subscriptions that the service may still carry out.
-func stillUnderWay(sent []time.Time, by time.Duration) (left []time.Time) {
-	for _, t := range sent {
-		if t = older(t, by); now.Sub(t) <= maxRequestTime {
-			left = append(left, t)
-		}
-	}
-	return left
 }

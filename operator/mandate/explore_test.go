@@ -32,12 +32,17 @@ type explorer struct {
 	parts    sync.Map // *world or *operator -> part
 	known    sync.Map // what was worked out once, by a key that says all that it depends on
 	same     sync.Map // encoding of a *world or *operator -> the one that is used
+	rested   sync.Map // resting -> true: it comes to rest, and is as it must be
 }
 
 func newExplorer(of scenario) *explorer {
 	x := &explorer{scenario: of}
 	x.Moves, x.Hash = x.moves, x.hash
-	x.Wrong, x.Rest = wrongIn, x.faultFree
+	x.Wrong, x.Rest = x.wrongIn, x.faultFree
+	x.Deep = of.deep
+	if !of.deep {
+		x.RestAll = 3000
+	}
 	return x
 }
 

@@ -32,15 +32,16 @@ type world struct {
 	nonces   int
 	// sites are the accounts that the IdentityService can lead to, by its base URL.
 	sites map[string]site
-	// credentials are those that the Secret has: the zero value, or exchanged ones since exchangedTime.
-	credentials   [32]byte
-	exchangedTime time.Time
+	// credentials are those that the Secret has: the zero value, those of another account, or the same by another name.
+	credentials [32]byte
 	// forgotten means that a restore lost records: violations that they would prevent are none.
 	forgotten bool
 	// outdated has the Mandates whose record was claimed, last, for a spec or a service that had been replaced.
 	outdated map[string]bool
 	// reviews of a scenario with checks: those that a user put into the spec, one after the other.
 	reviews []userReview
+	// shown is what the evidence that decisions name is of: the checks as the status showed them.
+	shown map[string]string
 	// secretGone: the Secret with john's details was deleted.
 	secretGone bool
 	// namespaced: the service is a ClusterIdentityService whose referencePolicy is Namespaced.
@@ -232,16 +233,25 @@ func (w *world) site() string { return siteOf(w.url(), w.credentials) }
 const exchangedSite = "the account of other credentials"
 
 func siteOf(url string, credentials [32]byte) string {
-	if url == firstURL && credentials != [32]byte{} {
+	if url == firstURL && (credentials == ofAnotherAccount || credentials == inAnotherPlace) {
 		return exchangedSite
 	}
 	return url
 }
 
-// exchange puts the credentials of another account into the Secret, or the right ones again.
-func (w *world) exchange() {
-	w.credentials[0] = 1 - w.credentials[0]
-	w.exchangedTime = now
+// Credentials beside the first ones. Those inAnotherPlace have the same user name, with other applications.
+var (
+	ofAnotherAccount = [32]byte{1}
+	byAnotherName    = [32]byte{2}
+	inAnotherPlace   = [32]byte{3}
+)
+
+// exchange puts other credentials into the Secret, or the first ones again.
+func (w *world) exchange(to [32]byte) {
+	if w.credentials == to {
+		to = [32]byte{}
+	}
+	w.credentials = to
 }
 
 // changeSite replaces the account behind a URL by a changed copy.
@@ -305,7 +315,6 @@ type operator struct {
 	connection connection.Connection
 	localState remembered
 	missing    map[types.NamespacedName]missingApplication
-	reads      map[types.NamespacedName]applicationRead
 	shown      map[candidateID]referenceDigest
 	subscribed map[account]subscribedApplication
 	current    *reconciliation // nil: between two reconciliations
@@ -349,6 +358,7 @@ func (o *operator) connect(w *world) {
 	o.connection = connection.Connection{
 		URL:             o.service.Spec.BaseURL,
 		Credentials:     w.credentials,
+		Account:         accountWith(w.credentials),
 		ReferencePrefix: o.service.Spec.ReferencePrefix,
 		UID:             o.service.UID,
 		Generation:      o.service.Generation,

@@ -24,7 +24,7 @@ type facts struct {
 	// neverReconciled: nothing was ever done for the Mandate, as far as the cache and this reconciliation know.
 	neverReconciled bool
 	createBefore    time.Time
-	decision        v1alpha1.Decision
+	decision        v1alpha1.Decision // the zero value is none
 	archive         bool
 	// candidates are the applications that notifications have named, and that may be this Mandate's: those that are left
 	// to read. found is the one that is, or 0.
@@ -39,18 +39,22 @@ type facts struct {
 	unmatched    bool      // the status says that the individuals are
 	seen         bool      // the application was read before
 	missingSince time.Time // zero: it was there when last read
-	// refusedDigest is of what the service showed when it refused the decision; "" if it did not.
-	refusedDigest string
-	createdTime   time.Time
+	// refused is the reason that the status has because the service refused the decision, or a review, of this
+	// generation, and refusedEvidence what it was about; "" if it did not.
+	refused, refusedEvidence string
+	createdTime              time.Time
 	// readAt is when the application is to be read; zero: at once.
 	readAt       time.Time
 	settleDelay  time.Duration
 	confirmDelay time.Duration // from the first 404 to the one that is believed
+	ruleDelay    time.Duration // for how long the rule of a decision has to hold
 
 	// tooManyUnrecorded: the results of too many attempts by way of this connection are not recorded yet.
 	tooManyUnrecorded bool
 
 	service     serviceFacts
+	vouched     bool // a person says that the account is the one of all records, whatever they say
+	ownAccount  bool // this process knows that it is the record's
 	probed      bool // the service answered something else in this reconciliation
 	confirmed   bool // the live Mandate and service are still what this reconciliation began with
 	acted       bool // this reconciliation sent a request that acts on people
@@ -84,7 +88,9 @@ type recordFacts struct {
 	otherReference bool
 	// otherURL: the record is about another service than the one that the spec names now.
 	otherURL bool
-	id       int64
+	// otherAccount: it is about another account than that of the credentials, as far as their user names tell.
+	otherAccount bool
+	id           int64
 	// Of the last attempt.
 	sent         bool
 	ordinal      int32
@@ -96,6 +102,12 @@ type recordFacts struct {
 	// observed is when this process first saw the attempt. firstStarted is by the clock of another process, and must not
 	// be compared with the clock here to tell whether the attempt is under way.
 	observed time.Time
+}
+
+// otherAccount: nothing that acts on people may be sent for the record, and no 404 is believed. That can end by itself:
+// the service shows the application, or the credentials are corrected.
+func (f *facts) otherAccount() bool {
+	return f.record.otherAccount && !f.vouched && !f.application.sameAccount
 }
 
 // mayExist: there is an application, or an attempt that may have created one. A Mandate of this name gets no other.
@@ -137,9 +149,11 @@ type attemptFacts struct {
 	refusal  bool // of the application: not of who asked, or how often
 	// duplicate: the refusal is about a reference, the application's or an individual's.
 	duplicate bool
-	candidate int64     // an id that the answer shows without the reference
-	accepted  bool      // the service creates it later
-	answered  time.Time // when the answer came
+	candidate int64 // an id that the answer shows without the reference
+	accepted  bool  // the service creates it later
+	// idTooLarge: the answer shows an id above v1alpha1.MaxID.
+	idTooLarge bool
+	answered   time.Time // when the answer came
 	// unrecorded: the API server did not take its end. shown: the status says so.
 	unrecorded, shown bool
 }
@@ -149,8 +163,8 @@ type applicationFacts struct {
 	read, missing bool
 	// unproven: that it is missing is not the service's own word. othersRead: applications of others are read meanwhile.
 	unproven, othersRead bool
-	// believable: missing can mean that it is gone, and not only that the credentials belong to another account.
-	believable    bool
+	// sameAccount: what it shows proves that the account is the record's, by another name.
+	sameAccount   bool
 	sameReference bool // it shows no other reference than the Mandate's
 	// referenceMatched: it shows the Mandate's reference, so it is the Mandate's, wherever the service is now.
 	referenceMatched bool
@@ -160,14 +174,14 @@ type applicationFacts struct {
 	unmatched, fewer bool
 	stage            client.Stage
 	archived         bool
-	digest           string // of what a decision depends on
+	evidence         evidenceFacts
 	archiveSent      bool   // the archive request was sent, in this reconciliation or one that it continues
 	reviews          int    // how many of spec.checkReviews are to be sent
 	reviewRecorded   bool   // the status says that the next of them is sent
 	reviewRefused    bool   // one of them was refused, likewise, or selects several checks
-	reviewOutdated   bool   // one of them is for a check that is gone, or may have been reset
+	reviewOutdated   bool   // one of them is about evidence that its check does not have any more
 	decided          bool   // the decision was sent, likewise
-	refused          bool   // and refused
+	refused          string // the reason, if the service refused it, likewise
 }
 
 // final reports that nothing will change any more at the service.

@@ -50,18 +50,31 @@ func situations() map[string]situation {
 			func(f *facts) { f.application.stage = client.StageRejected },
 			"Healthy",
 		),
-		"2 the decision was refused": shown(
+		"2 a decision waits": shown(
+			v1alpha1.ReasonAccepted, func(f *facts) { f.decision = completeSeen }, "Healthy",
+		),
+		"2 completed, as decided": shown(
 			v1alpha1.ReasonAccepted,
-			func(f *facts) { f.application.refused = true },
+			func(f *facts) { f.application.stage, f.decision = client.StageCompleted, completeSeen },
+			"Healthy",
+		),
+		"2 completed, and decided otherwise": shown(
+			v1alpha1.ReasonAccepted,
+			func(f *facts) { f.application.stage, f.decision = client.StageCompleted, rejectSeen },
+			"Healthy",
+		),
+		"2 the decision was refused": shown(
+			v1alpha1.ReasonDecisionRefused,
+			func(f *facts) { f.application.refused = v1alpha1.ReasonDecisionRefused },
 			"Degraded",
 		),
 		"2 a review was refused": shown(
-			v1alpha1.ReasonAccepted,
+			v1alpha1.ReasonReviewRefused,
 			func(f *facts) { f.application.reviewRefused = true },
 			"Degraded",
 		),
 		"2 a review is outdated": shown(
-			v1alpha1.ReasonAccepted,
+			v1alpha1.ReasonReviewOutdated,
 			func(f *facts) { f.application.reviewOutdated = true },
 			"Degraded",
 		),
@@ -197,6 +210,7 @@ A Mandate has these conditions:
   True while the verification waits for people.
 - **Created** says whether the application exists.
 - **ResolvedRefs** says whether the operator found everything that the spec names.
+- **Decided** is True when the operator has carried out the decision of the spec. It stays True.
 - **Completed** is True when the verification has an outcome. Its reason is the outcome.
 - **Reconciling** is present while the operator has work to do.
 - **Stalled** is present while a person must act.
@@ -216,9 +230,8 @@ The table assumes that Argo CD has the health checks of
 [mandates.yaml](../examples/gitops/flux/mandates.yaml). With ` + "`wait: true`" + ` alone, Flux reports what
 kstatus reports, and waits for a suspended Mandate.
 
-If the service refused a decision or a review, or if a review is outdated, a person must act, and Argo CD reports
-Degraded. Ready stays True, so kstatus and Flux report Current. To notice this with Flux, use the alert
-[IDVDecisionBlocked](runbooks.md#idvdecisionblocked).
+If the service refused a decision or a review, or if one is outdated, a person must act: Ready is False, and Stalled is
+True. The alert is [IDVDecisionBlocked](runbooks.md#idvdecisionblocked).
 
 | situation | Ready | Created | Completed | Reconciling / Stalled | kstatus | Argo CD | Flux |
 |---|---|---|---|---|---|---|---|

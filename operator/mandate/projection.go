@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -16,16 +17,19 @@ const (
 	maxActions   = 50
 	maxChecks    = 100
 	maxCompleted = 100
+	maxFailed    = 20
 )
 
 const (
 	// maxProjectionBytes bounds in JSON what the status shows of the application: fifty individuals with a dozen checks
 	// each take two thirds of it. The states and counters of all individuals always fit.
-	maxProjectionBytes = 128 << 10
+	maxProjectionBytes = 160 << 10
 	// actionsFraction is the part of that for the actions on the application: one of eight.
 	actionsFraction = 8
-	// Bytes around the texts of an individual, and of a check or an action.
-	individualOverhead, entryOverhead = 300, 120
+	// Bytes around the texts of an individual, of an action, and of a check with its evidence and failed fields.
+	individualOverhead = 300
+	entryOverhead      = 120
+	checkOverhead      = 165
 )
 
 // project writes what the service says of the application into the status: states, counters and ids, no personal data.
@@ -39,7 +43,7 @@ func project(
 	status.Archived = application.Archived
 	status.MandateType = nil
 	if t := application.MandateType; t != (idv.MandateType{}) {
-		status.MandateType = &v1alpha1.MandateType{ID: t.ID, Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
+		status.MandateType = &v1alpha1.MandateType{ID: budget.ID(t.ID), Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
 		budget.Take(entryOverhead, status.MandateType.Name, status.MandateType.Code)
 	}
 	budget.Take(entryOverhead, status.State)
@@ -83,7 +87,7 @@ func projectActions(budget *engine.StatusBudget, actions []idv.Action) (shown []
 			budget.Truncated = true
 			break
 		}
-		shown = append(shown, v1alpha1.AvailableAction{ID: a.ID, Name: name, Title: title})
+		shown = append(shown, v1alpha1.AvailableAction{ID: budget.ID(a.ID), Name: name, Title: title})
 	}
 	return shown
 }
@@ -97,7 +101,7 @@ func projectIndividual(
 	if individual == nil {
 		return
 	}
-	shown.ID, shown.State = individual.ID, serviceState(budget, individual.State)
+	shown.ID, shown.State = budget.ID(individual.ID), serviceState(budget, individual.State)
 	if shown.State != nil {
 		budget.Take(0, shown.State.Name)
 	}
@@ -111,13 +115,15 @@ func projectIndividual(
 func projectLists(budget *engine.StatusBudget, shown *v1alpha1.IndividualStatus, individual *idv.Individual) {
 	for i, c := range individual.Checks {
 		check := v1alpha1.CheckStatus{
-			ID: c.ID, Name: budget.Text(c.Name), Title: budget.Text(c.Title), State: serviceState(budget, c.State),
+			ID: budget.ID(c.ID), Name: budget.Text(c.Name), Title: budget.Text(c.Title), State: serviceState(budget, c.State),
+			FailedFields: failedFields(budget, c.FailedFields),
 		}
 		state := ""
 		if check.State != nil {
 			state = check.State.Name
 		}
-		if i == maxChecks || !budget.Fits(entryOverhead, check.Name, check.Title, state) {
+		texts := slices.Concat(check.FailedFields, []string{check.Name, check.Title, state})
+		if i == maxChecks || !budget.Fits(checkOverhead, texts...) {
 			budget.Truncated = true
 			break
 		}
@@ -132,6 +138,17 @@ func projectLists(budget *engine.StatusBudget, shown *v1alpha1.IndividualStatus,
 		shown.CompletedActions = append(shown.CompletedActions, name)
 	}
 	shown.Truncated = budget.Truncated
+}
+
+func failedFields(budget *engine.StatusBudget, names []string) (shown []string) {
+	for i, name := range names {
+		if i == maxFailed {
+			budget.Truncated = true
+			break
+		}
+		shown = append(shown, budget.Text(name))
+	}
+	return shown
 }
 
 // fullDigest is of all that statusDigest would be of if the status had budget for it.
@@ -154,9 +171,15 @@ func fullDigest(found []*idv.Individual, application *idv.Application) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// statusDigest is of what a decision may depend on: the state and the checks. It is compared and never stored.
+// statusDigest is of the state and the checks, without their evidence. It is compared and never stored.
 func statusDigest(status *v1alpha1.MandateStatus) string {
-	data, err := json.Marshal([]any{status.State, status.Individuals, status.Digest})
+	shown := status.DeepCopy()
+	for i := range shown.Individuals {
+		for c := range shown.Individuals[i].Checks {
+			shown.Individuals[i].Checks[c].Evidence = ""
+		}
+	}
+	data, err := json.Marshal([]any{shown.State, shown.Individuals, shown.Digest})
 	if err != nil {
 		return ""
 	}
@@ -168,7 +191,7 @@ func serviceState(budget *engine.StatusBudget, s idv.State) *v1alpha1.ServiceSta
 	if s == (idv.State{}) {
 		return nil
 	}
-	return &v1alpha1.ServiceState{ID: s.ID, Name: budget.Text(s.Name)}
+	return &v1alpha1.ServiceState{ID: budget.ID(s.ID), Name: budget.Text(s.Name)}
 }
 
 func stateName(budget *engine.StatusBudget, s idv.State) string {

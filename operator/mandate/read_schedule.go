@@ -9,6 +9,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -28,13 +29,14 @@ const (
 
 // connectionVersion is a connection as it was when an application was looked for. The zero value is none.
 type connectionVersion struct {
-	account    account
-	generation int64 // of the IdentityService
+	account     account
+	credentials [32]byte // their digest
+	generation  int64    // of the IdentityService
 }
 
 func (r *reconciliation) connectionVersion() connectionVersion {
 	c := &r.session.Connection
-	return connectionVersion{accountOf(c), c.Generation}
+	return connectionVersion{accountOf(c), c.Credentials, c.Generation}
 }
 
 // nextRead is when the application is to be read; the zero time means at once.
@@ -50,7 +52,11 @@ func (r *reconciliation) nextRead() time.Time {
 		state.readAt = r.firstRead()
 		state.due = state.readAt
 	}
-	if started || !scheduled {
+	before := state.known
+	if r.session.Connection.Account != (connection.Account{}) {
+		state.forgetAccount(r.facts.now, r.knownAccount(), r.phase(accountPeriod))
+	}
+	if started || !scheduled || state.known != before {
 		r.localState.Update(r.mandate, func(s *localState) { *s = state })
 	}
 	changed := state.lastReadBy != connectionVersion{} && state.lastReadBy != r.connectionVersion()
@@ -77,8 +83,8 @@ func (r *reconciliation) interrupted() bool {
 	inReview := r.session.Connection.States.Stage(state) == idv.StageInReview
 	unsubscribed := r.session.Connection.Subscriptions != nil && r.mandate.Status.Subscription == "" &&
 		r.facts.now.Sub(r.facts.createdTime) < time.Hour
-	return unsubscribed || r.facts.refusedDigest == "" &&
-		(r.facts.decision != "" && inReview || len(r.reviewed.done) < len(r.mandate.Spec.CheckReviews))
+	return unsubscribed || r.facts.refused == "" &&
+		(r.facts.decision.Outcome != "" && inReview || len(r.reviewed.done) < len(r.mandate.Spec.CheckReviews))
 }
 
 // firstRead is when a process that has just started reads the application. If the last read is not known, each Mandate

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
@@ -31,7 +32,7 @@ func idleReconciliation(uid string, at time.Time, change func(*v1alpha1.Mandate)
 	r.session.Connection = connection.Connection{MinPoll: 30 * time.Second, MaxPoll: time.Hour}
 	r.facts = facts{
 		now: at, bound: true, service: serviceFacts{Known: true},
-		decision: m.Spec.Decision, archive: m.Spec.Archived && !m.Status.Archived,
+		decision: ptr.Deref(m.Spec.Decision, v1alpha1.Decision{}), archive: m.Spec.Archived && !m.Status.Archived,
 		deletion: deletionFacts{requested: m.DeletionTimestamp != nil},
 	}
 	return r
@@ -64,13 +65,13 @@ func TestNextRead(t *testing.T) {
 			true,
 		},
 		"a decision that waits for people": {
-			change: func(m *v1alpha1.Mandate) { m.Spec.Decision = v1alpha1.DecisionComplete },
+			change: func(m *v1alpha1.Mandate) { m.Spec.Decision = &completeSeen },
 		},
 		"a decision that may not have been sent": {
-			func(m *v1alpha1.Mandate) { m.Spec.Decision, m.Status.State = v1alpha1.DecisionComplete, "in review" }, true,
+			func(m *v1alpha1.Mandate) { m.Spec.Decision, m.Status.State = &completeSeen, "in review" }, true,
 		},
 		"a review that may not have been sent": {
-			func(m *v1alpha1.Mandate) { m.Spec.CheckReviews = reviewOf(v1alpha1.CheckDecisionAccept) }, true,
+			func(m *v1alpha1.Mandate) { m.Spec.CheckReviews = reviewOf(v1alpha1.CheckDecisionAccept, "seen") }, true,
 		},
 		"a person's request": {request("now"), true},
 		"a request that was handled": {

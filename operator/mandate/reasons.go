@@ -48,13 +48,13 @@ var conditionSpecs = map[string]conditionSpec{
 		"The application exists, and everything that the spec asks for is done, except for steps that wait for people."},
 	v1alpha1.ReasonSuspended: {isFalse, settled, isFalse, v1alpha1.ReasonSuspended, isUnknown,
 		"spec.suspend is true, so nothing is created, read or decided. Set it to false to continue."},
-	v1alpha1.ReasonServiceNotFound: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isFalse,
+	v1alpha1.ReasonIdentityServiceNotFound: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"The IdentityService or ClusterIdentityService that spec.serviceRef names does not exist. Create it, or correct " +
 			"kind and name in spec.serviceRef."},
-	v1alpha1.ReasonServiceNotAllowed: {isFalse, stalled, isFalse, v1alpha1.ReasonCreating, isFalse,
+	v1alpha1.ReasonIdentityServiceNotAllowed: {isFalse, stalled, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"The ClusterIdentityService does not select this namespace, or the operator may not read it. Label the namespace " +
 			"as its namespaceSelector requires, or name another service in spec.serviceRef."},
-	v1alpha1.ReasonServiceNotReady: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isFalse,
+	v1alpha1.ReasonIdentityServiceNotReady: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"The service that spec.serviceRef names is not Ready or is being deleted. See its Ready condition; the Mandate " +
 			"continues when it is Ready."},
 	v1alpha1.ReasonSecretNotFound: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isFalse,
@@ -78,12 +78,18 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonCreateAccepted: {isFalse, reconciling, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
 		"The service accepted the create and shows no application yet. The operator looks for it for a day, and sends " +
 			"nothing again."},
+	v1alpha1.ReasonApplicationIDTooLarge: {isFalse, stalled, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
+		"The service gave the application an id above 9007199254740991, which the operator cannot handle. Nothing more is " +
+			"sent. Look for status.reference at the service, and decide there."},
 	v1alpha1.ReasonReadForbidden: {isUnknown, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service does not let this user read the application (HTTP 403). Ask for the permission, or correct the " +
 			"credentials. The operator tries again at every poll."},
 	v1alpha1.ReasonApplicationMissing: {isUnknown, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"For a day, something that may be a proxy says that the application does not exist, and no other application " +
 			"can be read. Check baseURL of the IdentityService."},
+	v1alpha1.ReasonAccountChanged: {isUnknown, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"The credentials of the IdentityService may belong to another account than the application, so nothing is sent. " +
+			"See the condition AccountChanged of the IdentityService."},
 	v1alpha1.ReasonApplicationExists: {isFalse, stalled, isUnknown, v1alpha1.ReasonApplicationExists, isTrue,
 		"This Mandate has, or may have, an application with status.reference. Nothing is sent. Set spec.reference to that " +
 			"value. A Mandate with another name creates another application and e-mails again."},
@@ -120,7 +126,7 @@ var conditionSpecs = map[string]conditionSpec{
 			"IdentityService."},
 	v1alpha1.ReasonConfirming: {isUnknown, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service did not find the application. The operator looks again before it reports the application as gone."},
-	v1alpha1.ReasonServiceMismatch: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+	v1alpha1.ReasonIdentityServiceMismatch: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The application is, or may be, at another service or account than spec.serviceRef leads to. Nothing is sent. " +
 			"Correct spec.serviceRef, or baseURL or credentials of the IdentityService."},
 	reasonVanished: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
@@ -132,6 +138,24 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonSpecDiffers: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The application was created from another spec; nothing is sent. Restore the spec and Secrets; the operator's log " +
 			"names the fields. A new verification needs another name and e-mails again."},
+	v1alpha1.ReasonDecisionOutdated: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"The checks are not as the author of spec.decision saw them; nothing is sent. Look at status.individuals, and copy " +
+			"status.evidence into spec.decision.evidence."},
+	v1alpha1.ReasonDecisionRefused: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"The service refused spec.decision. Look at the checks in status.individuals. The operator sends the decision " +
+			"again on request, or with new evidence."},
+	v1alpha1.ReasonDecisionForbidden: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"The service does not let this user complete or reject the application (HTTP 403). Ask for the permission, and " +
+			"then request a reconciliation."},
+	v1alpha1.ReasonStateUnknown: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"All checks are settled, but the operator does not know status.state, so it does not send spec.decision. If the " +
+			"state means in review, add it to spec.states.inReview of the service."},
+	v1alpha1.ReasonReviewRefused: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"The service refused one of spec.checkReviews, or does not say what became of it. Look at the check. The operator " +
+			"sends it again on request, or with new evidence."},
+	v1alpha1.ReasonReviewOutdated: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"A check is not as the author of one of spec.checkReviews saw it; nothing is sent. Look at the check, and copy its " +
+			"evidence from status.individuals, or remove the review."},
 	v1alpha1.ReasonNotArchived: {isFalse, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The application is not archived yet, or the service refused. The operator tries again the next time it reads the " +
 			"application."},
@@ -149,16 +173,16 @@ var messages = map[string]string{
 	v1alpha1.ReasonCreated:    "The application exists and its id is known.",
 	v1alpha1.ReasonCreating:   "No application has been created yet. The Ready condition says why.",
 	v1alpha1.ReasonInProgress: "The verification has no outcome yet.",
-	v1alpha1.ReasonDecisionRefused: "The service refused spec.decision. Look at the checks in status.individuals; the " +
-		"operator tries again when they or the state change.",
-	v1alpha1.ReasonAdopted: "The operator bound the application that spec.adopt names. spec.adopt has no effect any more.",
-	v1alpha1.ReasonReviewRefused: "The service refused one of spec.checkReviews, or several checks share its name: then " +
-		"use the check's id. The operator tries again when the checks or the state change.",
-	v1alpha1.ReasonReviewOutdated: "A check in spec.checkReviews was reset or is gone, so its review is outdated. Look " +
-		"at the new checks. To decide them, remove the review, and then add it again.",
-	"Completed": "The application was completed.",
-	"Rejected":  "The application was rejected. A rejection is an outcome, not a failure.",
-	"Expired":   "The service deleted the application, as it does eight weeks after creation.",
+	v1alpha1.ReasonAdopted: "The operator bound the application that spec.adopt names. spec.adopt has no effect any " +
+		"more.",
+	v1alpha1.ReasonNoDecision: "The spec has no decision.",
+	v1alpha1.ReasonDecided:    "The decision was carried out.",
+	v1alpha1.ReasonDecisionWaiting: "The decision is not sent yet: it waits until the application is in review, its " +
+		"rule holds, and all reviews are carried out.",
+	v1alpha1.ReasonDecidedOtherwise: "The application has another outcome than spec.decision asks for.",
+	"Completed":                     "The application was completed.",
+	"Rejected":                      "The application was rejected. A rejection is an outcome, not a failure.",
+	"Expired":                       "The service deleted the application, as it does eight weeks after creation.",
 	"Deleted": "The service no longer has the application. The operator looks for it again, daily at least, until it " +
 		"would have expired.",
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -53,6 +54,7 @@ type reconciliation struct {
 	request            idv.NewApplication          // set by Resolve or Verify; personal data
 	application        *idv.Application            // set by Read
 	matching           individuals.Matching        // of the individuals of the spec and the application; set by Read
+	rounds             []round                     // the evidence of the checks of each individual; nil: not computed
 	reviews            []review                    // of spec.checkReviews, those that are to be sent; set by Read
 	reviewed           reviewRecord                // what is known of spec.checkReviews
 	nextReview         int                         // those of spec.checkReviews before it were sent
@@ -76,6 +78,8 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 		c.client = c.session.Connection.Client
 	}
 	c.facts = c.newFacts(service)
+	c.facts.vouched = c.session.Connection.Vouched
+	c.facts.ownAccount = c.facts.id != 0 && c.localState.Get(mandate).known == c.knownAccount()
 	c.resumeCalls()
 	c.facts.readAt = c.nextRead()
 	request := c.pendingRequest()
@@ -116,13 +120,13 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		suspended:         spec.Suspend,
 		neverReconciled:   status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
 		deletion:          r.newDeletionFacts(r.mandate),
-		decision:          spec.Decision,
+		decision:          ptr.Deref(spec.Decision, v1alpha1.Decision{}),
 		archive:           spec.Archived && !status.Archived,
 		outcome:           status.Outcome,
 		seen:              status.Progress != "",
-		refusedDigest:     refusedDigest(r.mandate),
 		settleDelay:       r.settleDelay,
 		confirmDelay:      min(10*used.MinPoll, 30*time.Second),
+		ruleDelay:         min(20*used.MinPoll, 10*time.Minute),
 		tooManyUnrecorded: r.runner.UnrecordedOf(r.session.Key) >= engine.MaxUnrecorded,
 		service:           service,
 	}
@@ -135,6 +139,7 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	}
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
 	f.unmatched = ready != nil && ready.Reason == v1alpha1.ReasonIndividualsUnmatched
+	f.refused, f.refusedEvidence = refusedBefore(r.mandate)
 	if spec.CreateBefore != nil {
 		f.createBefore = spec.CreateBefore.Time
 	}
@@ -152,15 +157,16 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	return f
 }
 
-// refusedDigest returns the digest of the application at the time when the service refused the decision, or a review,
-// of this generation; "" if it did not.
-func refusedDigest(m *v1alpha1.Mandate) string {
-	completed := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCompleted)
-	if completed == nil || completed.ObservedGeneration != m.Generation ||
-		completed.Reason != v1alpha1.ReasonDecisionRefused && completed.Reason != v1alpha1.ReasonReviewRefused {
-		return ""
+// refusedBefore returns why the status of this generation says that the service refused the decision, or a review, and
+// the evidence that it was about; "" if it did not.
+func refusedBefore(m *v1alpha1.Mandate) (reason, about string) {
+	for _, of := range []string{v1alpha1.ConditionDecided, v1alpha1.ConditionReady} {
+		c := meta.FindStatusCondition(m.Status.Conditions, of)
+		if c != nil && c.ObservedGeneration == m.Generation && slices.Contains(refusals, c.Reason) {
+			return c.Reason, m.Status.Evidence
+		}
 	}
-	return statusDigest(&m.Status)
+	return "", ""
 }
 
 func (r *reconciliation) name() types.NamespacedName { return client.ObjectKeyFromObject(r.mandate) }
@@ -275,6 +281,8 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		r.showPending(ctx)
 	case stepRead:
 		r.read(ctx)
+	case stepSetAccount:
+		return r.setAccount(ctx)
 	case stepProbe:
 		r.probe(ctx)
 	case stepAdopt:
@@ -353,7 +361,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 
 // awaitsService reports whether the Mandate waits for a connection that cannot be used now. It wakes the Mandate up.
 func (r *reconciliation) awaitsService(reason string) bool {
-	waits := reason == v1alpha1.ReasonServiceNotReady || reason == v1alpha1.ReasonDeletionWaiting
+	waits := reason == v1alpha1.ReasonIdentityServiceNotReady || reason == v1alpha1.ReasonDeletionWaiting
 	return waits && r.facts.service.Known && !r.facts.service.Ready
 }
 

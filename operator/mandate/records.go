@@ -34,6 +34,7 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 		// The record of another application says nothing about the one in the status.
 		about := r.facts.id == 0 || r.facts.id == found.id
 		found.otherURL = about && record.Spec.ServiceURL != r.session.Connection.URL
+		found.otherAccount = about && r.session.Connection.IsOther(record)
 		if a := record.Spec.Attempt; a != nil {
 			found.sent = a.Sent
 			found.ordinal = a.Ordinal
@@ -54,9 +55,13 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 	if r.facts.id == 0 && !found.otherURL && !found.otherReference {
 		r.facts.id = found.id
 	}
+	r.learnAccount()
 	r.setCreatedTime()
 	if found.candidate != 0 {
 		r.selectCandidates()
+	}
+	if found.read {
+		r.computeEvidence()
 	}
 }
 

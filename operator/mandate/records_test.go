@@ -17,8 +17,8 @@ func TestRecordOfAnotherServiceOrReference(t *testing.T) {
 	}{
 		"this one":          {url: firstURL, reference: "ACME-1", id: 7},
 		"another reference": {url: firstURL, reference: "ACME-2", reason: v1alpha1.ReasonApplicationExists},
-		"another service":   {url: otherURL, reference: "ACME-1", reason: v1alpha1.ReasonServiceMismatch},
-		"both":              {url: otherURL, reference: "ACME-2", reason: v1alpha1.ReasonServiceMismatch},
+		"another service":   {url: otherURL, reference: "ACME-1", reason: v1alpha1.ReasonIdentityServiceMismatch},
+		"both":              {url: otherURL, reference: "ACME-2", reason: v1alpha1.ReasonIdentityServiceMismatch},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &reconciliation{

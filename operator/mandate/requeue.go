@@ -14,8 +14,11 @@ type localState struct {
 	changed  time.Time        // when the application was last seen to change
 	failures int              // reconciliations in a row
 	attempt  engine.FirstSeen // the attempt that is waited for
+	known    knownAccount     // of the record, as it was last read or written; zero: another one, or not known
+	readBy   knownAccount     // the account that the application was last read with
 	sent     sentCalls        // if the next reconciliation is to continue
 	settled  settledCall      // the last call whose effect only a read shows
+	evidence seenEvidence     // what decisions are compared with
 	// identities is a digest of who the individuals are, as last compared with what was sent.
 	identities uint64
 
@@ -48,7 +51,7 @@ func (r *reconciliation) countFailure(reason string) int {
 		switch {
 		case slices.Contains(retriedReasons, reason):
 			s.failures++
-		case reason != v1alpha1.ReasonServiceNotReady:
+		case reason != v1alpha1.ReasonIdentityServiceNotReady:
 			s.failures = 0
 		}
 	}).failures
@@ -68,21 +71,28 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 			return min(engine.JitterWithin(connection.FallbackRequeue), r.facts.deletion.giveUpTime.Sub(r.facts.now))
 		}
 		return min(engine.RequeueBackoff.After(failures), r.facts.deletion.giveUpTime.Sub(r.facts.now))
-	case v1alpha1.ReasonReadForbidden:
+	case v1alpha1.ReasonAccountChanged: // correct credentials wake the Mandate up
+		if r.facts.deletion.requested {
+			return min(r.pollInterval(), r.facts.deletion.giveUpTime.Sub(r.facts.now))
+		}
+		return r.pollInterval()
+	case v1alpha1.ReasonReadForbidden, v1alpha1.ReasonDecisionOutdated, v1alpha1.ReasonDecisionRefused,
+		v1alpha1.ReasonDecisionForbidden, v1alpha1.ReasonStateUnknown, v1alpha1.ReasonReviewRefused,
+		v1alpha1.ReasonReviewOutdated:
 		return r.pollInterval()
 	case v1alpha1.ReasonConfirming:
 		return engine.Jitter(r.facts.confirmDelay)
 	case v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonRefused:
 		return engine.Jitter(recheckInputs)
-	case v1alpha1.ReasonServiceNotReady:
+	case v1alpha1.ReasonIdentityServiceNotReady:
 		fallback := engine.JitterWithin(connection.FallbackRequeue)
 		if shown := r.readOverdueAt().Sub(r.facts.now); shown > 0 && r.facts.id != 0 {
 			return min(shown, fallback)
 		}
 		return fallback
-	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed:
+	case v1alpha1.ReasonIdentityServiceNotFound, v1alpha1.ReasonIdentityServiceNotAllowed:
 		return engine.JitterWithin(connection.FallbackRequeue) // all that ends it wakes the Mandate up
-	case v1alpha1.ReasonServiceMismatch, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
+	case v1alpha1.ReasonIdentityServiceMismatch, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
 		v1alpha1.ReasonReferenceNotAllowed, v1alpha1.ReasonApplicationExists, v1alpha1.ReasonOutcomeUnknown:
 		return engine.JitterWithin(engine.MaxRequeue)
 	case v1alpha1.ReasonSpecDiffers:

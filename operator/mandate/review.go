@@ -2,8 +2,6 @@ package mandate
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strconv"
 
@@ -13,16 +11,11 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
-	"github.com/mandate-io/idv/operator/engine"
 )
 
-// A review is sent for the checks that its author has seen, and is carried out once. What identifies it is individual,
-// check and decision, as in the spec: the ids of checks change with a reset. The status knows of a review before it is
-// sent, so that no crash and no stale cache makes it look like a new one. One that was removed from the spec is
-// forgotten: added again, it is a new review.
-
-// maxSentState is the length of a state's name that the record of a review repeats: there can be 200 of them.
-const maxSentState = 64
+// A review is sent while its check has the evidence that its author has seen, and is carried out once. What identifies
+// it is individual, check, evidence and decision, as in the spec. The status knows of a review before it is sent, so
+// that no crash and no stale cache makes it look like a new one. One that was removed from the spec is forgotten.
 
 // maxReviewAttempts is how often a review is sent whose outcome is not known.
 const maxReviewAttempts = 2
@@ -31,8 +24,7 @@ const maxReviewAttempts = 2
 type review struct {
 	index   int // in spec.checkReviews
 	checkID int64
-	state   string // of the check
-	unclear bool   // whether an earlier attempt was carried out
+	unclear bool // whether an earlier attempt was carried out
 }
 
 // decidedStates are the states that a check has after a decision (interface: Check; the short ones are our reading).
@@ -48,7 +40,9 @@ type reviewRecord struct {
 }
 
 func keyOf(wanted *v1alpha1.CheckReview) v1alpha1.ReviewStatus {
-	return v1alpha1.ReviewStatus{Individual: wanted.Individual, Check: wanted.Check, Decision: wanted.Decision}
+	return v1alpha1.ReviewStatus{
+		Individual: wanted.Individual, Check: wanted.Check, Evidence: wanted.Evidence, Decision: wanted.Decision,
+	}
 }
 
 // newReviewRecord is what the status knows of those reviews that the spec still has.
@@ -73,11 +67,11 @@ func (r reviewRecord) clone() reviewRecord {
 	return reviewRecord{slices.Clone(r.done), slices.Clone(r.pending)}
 }
 
-func (r *reviewRecord) find(key v1alpha1.ReviewStatus) (pending v1alpha1.PendingReview, found bool) {
+func (r *reviewRecord) find(key v1alpha1.ReviewStatus) v1alpha1.PendingReview {
 	if i := slices.IndexFunc(r.pending, ofReview(key)); i >= 0 {
-		return r.pending[i], true
+		return r.pending[i]
 	}
-	return v1alpha1.PendingReview{ReviewStatus: key}, false
+	return v1alpha1.PendingReview{ReviewStatus: key}
 }
 
 func (r *reviewRecord) setPending(pending v1alpha1.PendingReview) {
@@ -100,148 +94,88 @@ func (r *reviewRecord) show(status *v1alpha1.MandateStatus) {
 	status.Reviews, status.PendingReviews = recorded.done, recorded.pending
 }
 
-// pendingReviews finds those of spec.checkReviews that are to be sent: the check exists, is the one that the review is
-// for, and was not decided that way. A review whose check does not exist yet waits for it, and all wait while the
-// individuals are unmatched.
+// seenBy is the evidence that a check had when a review of this spec was sent for it; "" if none was. What the service
+// makes of a check after that is no change that the author of a decision has to see first.
+func (r *reviewRecord) seenBy(individual string, check *idv.Check) string {
+	for _, key := range r.done {
+		if key.Individual == individual && names(key.Check, check) && isDecided(check, key.Decision) {
+			return key.Evidence
+		}
+	}
+	for _, p := range r.pending {
+		if p.Individual == individual && p.CheckID == check.ID && p.Sent {
+			return p.Evidence
+		}
+	}
+	return ""
+}
+
+// pendingReviews finds those of spec.checkReviews that are to be sent: the check has the evidence that the review
+// names, and was not decided that way.
 func (r *reconciliation) pendingReviews() []review {
 	var open []review
-	a, individuals := &r.facts.application, r.matching.Individuals
+	a := &r.facts.application
 	for index := range r.mandate.Spec.CheckReviews {
 		key := keyOf(&r.mandate.Spec.CheckReviews[index])
-		named := func(i v1alpha1.Individual) bool { return i.Name == key.Individual }
-		i := slices.IndexFunc(r.mandate.Spec.Individuals, named)
+		i := slices.IndexFunc(r.mandate.Spec.Individuals, func(i v1alpha1.Individual) bool {
+			return i.Name == key.Individual
+		})
 		if i < 0 || slices.Contains(r.reviewed.done, key) {
 			continue
 		}
-		if a.unmatched {
-			r.keepSeenCheck(key)
-			continue
-		}
-		pending, bound := r.reviewed.find(key)
-		if !bound {
-			pending, bound = r.seenCheck(key, individuals[i].Checks)
-		}
-		check, ambiguous := selected(key.Check, individuals[i].Checks)
-		if c := checkByID(individuals[i].Checks, pending.CheckID); c != nil {
-			check, ambiguous = c, false
-		}
+		pending := r.reviewed.find(key)
+		check, current := r.selected(i, &pending)
 		switch {
-		case check != nil && !ambiguous && isDecided(check, key.Decision):
+		case check != nil && isDecided(check, key.Decision):
 			r.reviewed.setDone(key)
-		case bound && !isFor(&pending, check):
-			r.reviewed.setPending(pending)
+		case !current:
 			a.reviewOutdated = true
-		case ambiguous: // a guess could accept the wrong one
-			a.reviewRefused = true
-		case check != nil && pending.SentState != "" && pending.Attempts >= maxReviewAttempts:
+		case pending.Sent && pending.Attempts >= maxReviewAttempts:
 			a.reviewRefused = true // whether it was carried out, only a read can show
-		case check != nil && index >= r.nextReview:
-			open = append(open, review{index, check.ID, sentState(check.State), pending.SentState != ""})
+		case index >= r.nextReview:
+			open = append(open, review{index, check.ID, pending.Sent})
 		}
 	}
 	return open
 }
 
-// seenCheck is the check that the author of a new review has seen: the status showed it. If the Mandate was applied
-// again under an application that it had before, nobody knows what was reviewed since. It reports false if the review
-// is for whichever check there is.
-func (r *reconciliation) seenCheck(
-	key v1alpha1.ReviewStatus, checks []idv.Check,
-) (pending v1alpha1.PendingReview, bound bool) {
-	pending.ReviewStatus = key
-	if r.record != nil && r.record.Spec.MandateRef.UID != r.mandate.UID && r.mandate.Status.ApplicationID == nil {
-		return pending, true
-	}
-	for i := range r.mandate.Status.Individuals {
-		shown := &r.mandate.Status.Individuals[i]
-		if shown.Name != key.Individual {
-			continue
-		}
-		for _, c := range shown.Checks {
-			if c.Name != engine.ShowText(key.Check) || c.ID == 0 {
-				continue
-			}
-			if checkByID(checks, c.ID) != nil {
-				return pending, false
-			}
-			pending.CheckID = c.ID
-		}
-		if shown.Truncated && pending.CheckID == 0 && !isID(key.Check) {
-			return pending, true // there may be such a check, and nobody has seen which
+// selected finds the check of a review: the one that it was sent for, else the one with the evidence, else the only one
+// of that name. current reports that the check has the evidence. A check without an id, or with
+// one that no status holds, cannot be decided.
+func (r *reconciliation) selected(individual int, of *v1alpha1.PendingReview) (found *idv.Check, current bool) {
+	checks, several := r.matching.Individuals[individual].Checks, false
+	for c := range checks {
+		check, current := &checks[c], r.rounds[individual].checks[c] == of.Evidence
+		switch {
+		case check.ID == 0, check.ID > v1alpha1.MaxID, !names(of.Check, check), of.CheckID != 0 && of.CheckID != check.ID:
+		case current, strconv.FormatInt(check.ID, 10) == of.Check:
+			return check, current
+		default:
+			several = found != nil
+			found = check
 		}
 	}
-	return pending, pending.CheckID != 0
-}
-
-// isID reports whether a review names its check by the id. Another check has another one.
-func isID(check string) bool {
-	id, err := strconv.ParseInt(check, 10, 64)
-	return err == nil && id > 0
-}
-
-// keepSeenCheck keeps which check the author of a review has seen: the status does not show it while the individuals
-// are unmatched.
-func (r *reconciliation) keepSeenCheck(key v1alpha1.ReviewStatus) {
-	if _, bound := r.reviewed.find(key); bound {
-		return
+	if several {
+		return nil, false
 	}
-	if pending, bound := r.seenCheck(key, nil); bound {
-		r.reviewed.setPending(pending)
-	}
+	return found, false
 }
 
-// isFor reports whether a review may be sent for a check: for the one that it was bound to. If nobody knows whether it
-// was carried out, that must not have changed: it could have been reset since.
-func isFor(pending *v1alpha1.PendingReview, check *idv.Check) bool {
-	return check != nil && check.ID == pending.CheckID &&
-		(pending.SentState == "" || pending.SentState == sentState(check.State))
-}
-
-// sentState tells the states of checks apart: by their name or, if the status cannot show all of it, by a digest.
-func sentState(s idv.State) string {
-	budget := engine.NewStatusBudget(maxSentState)
-	name := stateName(budget, s)
-	if budget.Fits(0, name) && !budget.Truncated {
-		return name
-	}
-	sum := sha256.Sum256([]byte(s.Name))
-	return "sha256:" + hex.EncodeToString(sum[:16])
+// names reports whether a review names a check, by its id or its name.
+func names(wanted string, check *idv.Check) bool {
+	return check.Name == wanted || check.ID != 0 && strconv.FormatInt(check.ID, 10) == wanted
 }
 
 func isDecided(check *idv.Check, decision v1alpha1.CheckDecision) bool {
 	return slices.Contains(decidedStates[decision], wire.FoldName(check.State.Name))
 }
 
-func checkByID(checks []idv.Check, id int64) *idv.Check {
-	i := slices.IndexFunc(checks, func(c idv.Check) bool { return id != 0 && c.ID == id })
-	if i < 0 {
-		return nil
-	}
-	return &checks[i]
-}
-
-// selected finds a check by its id or its name. A check without an id cannot be decided.
-func selected(wanted string, checks []idv.Check) (found *idv.Check, ambiguous bool) {
-	for i := range checks {
-		c := &checks[i]
-		switch {
-		case c.ID == 0:
-		case strconv.FormatInt(c.ID, 10) == wanted:
-			return c, false
-		case c.Name == wanted:
-			ambiguous = found != nil
-			found = c
-		}
-	}
-	return found, ambiguous
-}
-
 // recordReview writes into the status that the next review is sent now, and for which check. Only the process that
 // wrote it sends it: the status changes with every attempt.
 func (r *reconciliation) recordReview(ctx context.Context) error {
 	next := r.reviews[0]
-	pending, _ := r.reviewed.find(keyOf(&r.mandate.Spec.CheckReviews[next.index]))
-	pending.CheckID, pending.SentState = next.checkID, next.state
+	pending := r.reviewed.find(keyOf(&r.mandate.Spec.CheckReviews[next.index]))
+	pending.CheckID, pending.Sent = next.checkID, true
 	pending.Attempts++
 	before := r.reviewed.clone()
 	r.reviewed.setPending(pending)
@@ -275,13 +209,13 @@ func (r *reconciliation) review(ctx context.Context) {
 	}
 	change, err := send(ctx, next.checkID, r.checkReview)
 	if err != nil && idv.OutcomeOf(err).NothingDone() && !next.unclear {
-		pending, _ := r.reviewed.find(keyOf(wanted))
-		pending.SentState = "" // it was not carried out, so it may be sent again whatever the check shows
+		pending := r.reviewed.find(keyOf(wanted))
+		pending.Sent = false
 		r.reviewed.setPending(pending)
 	}
 	switch {
 	case err == nil && change.Accepted: // only a read shows it now
-		pending, _ := r.reviewed.find(keyOf(wanted))
+		pending := r.reviewed.find(keyOf(wanted))
 		pending.Attempts = maxReviewAttempts
 		r.reviewed.setPending(pending)
 		a.read = a.reviews > 0

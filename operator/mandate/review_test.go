@@ -8,94 +8,116 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 )
 
+// reviewing is a reconciliation that has read an application of one individual with these checks.
+func reviewing(m *v1alpha1.Mandate, checks ...idv.Check) *reconciliation {
+	m.Spec.Individuals = []v1alpha1.Individual{{Name: "jane"}}
+	r := &reconciliation{mandate: m, reviewed: newReviewRecord(m), record: &v1alpha1.ApplicationRecord{}}
+	r.matching.Individuals = []*idv.Individual{{ID: 70, Checks: checks}}
+	_, evidence := r.key().Individual(r.matching.Individuals[0], "")
+	r.rounds = []round{{checks: evidence}}
+	return r
+}
+
+// evidenceOf is what the status shows at a check.
+func evidenceOf(check idv.Check) string {
+	return reviewing(&v1alpha1.Mandate{}, check).rounds[0].checks[0]
+}
+
 // TestPendingReviews holds which review of a spec is sent, for which check, and what is remembered of the others.
 func TestPendingReviews(t *testing.T) {
 	const name = reviewedCheck
-	accept := v1alpha1.ReviewStatus{Individual: "jane", Check: name, Decision: v1alpha1.CheckDecisionAccept}
-	inReview := func(id int64) idv.Check { return idv.Check{ID: id, Name: name, State: idv.State{Name: "in_review"}} }
-	accepted := idv.Check{ID: 5, Name: name, State: idv.State{Name: "manually_accepted"}}
-	shown := func(id int64) v1alpha1.MandateStatus {
-		check := v1alpha1.CheckStatus{ID: id, Name: name}
-		return v1alpha1.MandateStatus{ApplicationID: new(int64(7)), Individuals: []v1alpha1.IndividualStatus{{
-			Name: "jane", ID: 70, Checks: []v1alpha1.CheckStatus{check},
-		}}}
+	inState := func(id int64, state string) idv.Check {
+		return idv.Check{ID: id, Name: name, State: idv.State{Name: state}}
 	}
-	truncated := func(id int64) v1alpha1.MandateStatus {
-		status := shown(id)
-		status.Truncated, status.Individuals[0].Truncated = true, true
-		if id == 0 {
-			status.Individuals[0].Checks = nil
+	inReview := func(id int64) idv.Check { return inState(id, "in_review") }
+	of := func(check idv.Check) v1alpha1.ReviewStatus {
+		return v1alpha1.ReviewStatus{
+			Individual: "jane", Check: name, Evidence: evidenceOf(check), Decision: v1alpha1.CheckDecisionAccept,
 		}
-		return status
 	}
-	pending := func(id int64, state string) v1alpha1.MandateStatus {
-		status := shown(id)
-		status.PendingReviews = []v1alpha1.PendingReview{{ReviewStatus: accept, CheckID: id, SentState: state, Attempts: 1}}
-		return status
+	byID := func(id string, check idv.Check) v1alpha1.ReviewStatus {
+		key := of(check)
+		key.Check = id
+		return key
 	}
-	done := func(decision v1alpha1.CheckDecision) v1alpha1.MandateStatus {
-		status, carriedOut := shown(5), accept
-		carriedOut.Decision = decision
-		status.Reviews = []v1alpha1.ReviewStatus{carriedOut}
-		return status
+	accepted := inState(5, "manually_accepted")
+	sentFor := func(id int64, sent bool, attempts int32) []v1alpha1.PendingReview {
+		return []v1alpha1.PendingReview{{ReviewStatus: of(inReview(id)), CheckID: id, Sent: sent, Attempts: attempts}}
 	}
+	done, rejected := of(inReview(5)), of(inReview(5))
+	rejected.Decision = v1alpha1.CheckDecisionReject
 	cases := map[string]struct {
-		check    string // of the review in the spec; default: the name
-		status   v1alpha1.MandateStatus
+		review   v1alpha1.ReviewStatus
+		pending  []v1alpha1.PendingReview
+		before   []v1alpha1.ReviewStatus // that were carried out
 		checks   []idv.Check
-		restored bool
 		sent     int64 // to which check; 0: not
 		done     bool
 		outdated bool
 		refused  bool
 	}{
-		"new":                         {status: shown(5), checks: []idv.Check{inReview(5)}, sent: 5},
-		"first checks":                {checks: []idv.Check{inReview(5)}, sent: 5},
-		"no check yet":                {},
-		"decided by somebody":         {status: shown(5), checks: []idv.Check{accepted}, done: true},
-		"carried out":                 {status: done("Accept"), checks: []idv.Check{accepted}, done: true},
-		"carried out, then reset":     {status: done("Accept"), checks: []idv.Check{inReview(9)}, done: true},
-		"carried out, same id again":  {status: done("Accept"), checks: []idv.Check{inReview(5)}, done: true},
-		"the decision has changed":    {status: done("Reject"), checks: []idv.Check{inReview(5)}, sent: 5},
-		"reset before the first read": {status: shown(5), checks: []idv.Check{inReview(9)}, outdated: true},
-		"the new check by its id":     {check: "9", status: shown(5), checks: []idv.Check{inReview(9)}, sent: 9},
-		"the old check by its id":     {check: "5", status: shown(5), checks: []idv.Check{inReview(9)}},
-		"refused, same check":         {status: pending(5, ""), checks: []idv.Check{inReview(5)}, sent: 5},
-		"refused, then reset":         {status: pending(5, ""), checks: []idv.Check{inReview(9)}, outdated: true},
-		"answer lost, not done":       {status: pending(5, "in_review"), checks: []idv.Check{inReview(5)}, sent: 5},
-		"answer lost, done":           {status: pending(5, "in_review"), checks: []idv.Check{accepted}, done: true},
-		"answer lost, then reset":     {status: pending(5, "in_review"), checks: []idv.Check{inReview(9)}, outdated: true},
-		"answer lost, state changed":  {status: pending(5, "pending"), checks: []idv.Check{inReview(5)}, outdated: true},
-		"answer lost, partial answer": {status: pending(5, "in_review"), outdated: true},
-		"two of the name":             {checks: []idv.Check{inReview(5), inReview(6)}, refused: true},
-		"bound, two of the name":      {status: pending(6, ""), checks: []idv.Check{inReview(5), inReview(6)}, sent: 6},
-		"not shown, but there may be": {status: truncated(0), checks: []idv.Check{inReview(5)}, outdated: true},
-		"not shown, and none yet":     {status: truncated(0), outdated: true},
-		"not shown, by its id":        {check: "5", status: truncated(0), checks: []idv.Check{inReview(5)}, sent: 5},
-		"not shown, by an old id":     {check: "4", status: truncated(0), checks: []idv.Check{inReview(5)}},
-		"shown, others are not":       {status: truncated(5), checks: []idv.Check{inReview(5)}, sent: 5},
-		"shown, others are not, then reset": {
-			status: truncated(5), checks: []idv.Check{inReview(9)}, outdated: true,
+		"as seen":               {review: of(inReview(5)), checks: []idv.Check{inReview(5)}, sent: 5},
+		"by its id":             {review: byID("5", inReview(5)), checks: []idv.Check{inReview(5)}, sent: 5},
+		"no check any more":     {review: of(inReview(5)), outdated: true},
+		"another state":         {review: of(inState(5, "pending")), checks: []idv.Check{inReview(5)}, outdated: true},
+		"another check":         {review: of(inReview(5)), checks: []idv.Check{inReview(9)}, outdated: true},
+		"another, by its id":    {review: byID("9", inReview(5)), checks: []idv.Check{inReview(9)}, outdated: true},
+		"the old one by its id": {review: byID("5", inReview(5)), checks: []idv.Check{inReview(9)}, outdated: true},
+		"never seen":            {review: of(idv.Check{}), checks: []idv.Check{inReview(5)}, outdated: true},
+		"decided by somebody":   {review: of(inReview(5)), checks: []idv.Check{accepted}, done: true},
+		"carried out": {
+			review: done, before: []v1alpha1.ReviewStatus{done}, checks: []idv.Check{accepted}, done: true,
 		},
-		"restored without status": {checks: []idv.Check{inReview(5)}, restored: true, outdated: true},
-		"restored, and decided":   {checks: []idv.Check{accepted}, restored: true, done: true},
+		"carried out, then reset": {
+			review: done, before: []v1alpha1.ReviewStatus{done}, checks: []idv.Check{inReview(9)}, done: true,
+		},
+		"carried out, same id again": {
+			review: done, before: []v1alpha1.ReviewStatus{done}, checks: []idv.Check{inReview(5)}, done: true,
+		},
+		"carried out, new evidence": {
+			review: of(inReview(9)), before: []v1alpha1.ReviewStatus{done}, checks: []idv.Check{inReview(9)}, sent: 9,
+		},
+		"the decision has changed": {
+			review: done, before: []v1alpha1.ReviewStatus{rejected}, checks: []idv.Check{inReview(5)}, sent: 5,
+		},
+		"refused, same check": {
+			review: done, pending: sentFor(5, false, 1), checks: []idv.Check{inReview(5)}, sent: 5,
+		},
+		"refused, then reset": {
+			review: done, pending: sentFor(5, false, 1), checks: []idv.Check{inReview(9)}, outdated: true,
+		},
+		"answer lost, not done": {
+			review: done, pending: sentFor(5, true, 1), checks: []idv.Check{inReview(5)}, sent: 5,
+		},
+		"answer lost twice": {
+			review: done, pending: sentFor(5, true, 2), checks: []idv.Check{inReview(5)}, refused: true,
+		},
+		"answer lost, done": {review: done, pending: sentFor(5, true, 1), checks: []idv.Check{accepted}, done: true},
+		"answer lost, then reset": {
+			review: done, pending: sentFor(5, true, 1), checks: []idv.Check{inReview(9)}, outdated: true,
+		},
+		"answer lost, state changed": {
+			review: done, pending: sentFor(5, true, 1), checks: []idv.Check{inState(5, "failed")}, outdated: true,
+		},
+		"answer lost, partial answer": {review: done, pending: sentFor(5, true, 1), outdated: true},
+		"two of the name": {
+			review: of(inReview(6)), checks: []idv.Check{inReview(5), inReview(6)}, sent: 6,
+		},
+		"two of the name, one decided": {
+			review: of(inReview(6)), checks: []idv.Check{accepted, inReview(6)}, sent: 6,
+		},
+		"two of the name, none as seen": {
+			review: of(inReview(4)), checks: []idv.Check{accepted, inReview(6)}, outdated: true,
+		},
 	}
 	for title, c := range cases {
 		t.Run(title, func(t *testing.T) {
-			key := accept
-			if c.check != "" {
-				key.Check = c.check
-			}
-			m := &v1alpha1.Mandate{Status: c.status}
-			m.UID = "mandate"
-			m.Spec.Individuals = []v1alpha1.Individual{{Name: "jane"}}
-			m.Spec.CheckReviews = []v1alpha1.CheckReview{{Individual: "jane", Check: key.Check, Decision: key.Decision}}
-			r := &reconciliation{mandate: m, reviewed: newReviewRecord(m), record: &v1alpha1.ApplicationRecord{}}
-			r.record.Spec.MandateRef.UID = m.UID
-			if c.restored {
-				r.record.Spec.MandateRef.UID = "another"
-			}
-			r.matching.Individuals = []*idv.Individual{{ID: 70, Checks: c.checks}}
+			key := c.review
+			m := &v1alpha1.Mandate{Status: v1alpha1.MandateStatus{Reviews: c.before, PendingReviews: c.pending}}
+			m.Spec.CheckReviews = []v1alpha1.CheckReview{{
+				Individual: "jane", Check: key.Check, Evidence: key.Evidence, Decision: key.Decision,
+			}}
+			r := reviewing(m, c.checks...)
 			open := r.pendingReviews()
 			var sent int64
 			if len(open) > 0 {
@@ -109,9 +131,6 @@ func TestPendingReviews(t *testing.T) {
 			r.reviewed.show(&status)
 			if (len(status.Reviews) == 1 && status.Reviews[0] == key) != c.done {
 				t.Errorf("carried out: %+v", status.Reviews)
-			}
-			if _, found := r.reviewed.find(key); c.outdated && !found {
-				t.Error("that the review is outdated is not remembered")
 			}
 		})
 	}
@@ -129,11 +148,9 @@ func TestReviewsOfOneCheck(t *testing.T) {
 	for i := range m.Spec.CheckReviews {
 		m.Status.Reviews = append(m.Status.Reviews, keyOf(&m.Spec.CheckReviews[i]))
 	}
-	r := &reconciliation{mandate: m, reviewed: newReviewRecord(m)}
 	for _, state := range []string{"manually_accepted", "manually_rejected", "in_review"} {
 		check := idv.Check{ID: id, Name: reviewedCheck, State: idv.State{Name: state}}
-		r.matching.Individuals = []*idv.Individual{{ID: 70, Checks: []idv.Check{check}}}
-		if open := r.pendingReviews(); len(open) > 0 {
+		if open := reviewing(m, check).pendingReviews(); len(open) > 0 {
 			t.Errorf("the check is %s, and is decided again: %+v", state, open)
 		}
 	}

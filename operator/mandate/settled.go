@@ -23,7 +23,7 @@ const (
 	settledPeriod = 24 * time.Hour
 )
 
-// settle remembers what became of a last.
+// settle remembers what became of a call.
 func (r *reconciliation) settle(s step, change *idv.Change, err error) {
 	outcome := idv.OutcomeOf(err)
 	before := r.localState.Get(r.mandate).settled

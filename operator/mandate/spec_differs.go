@@ -22,6 +22,9 @@ func (r *reconciliation) newObject() bool {
 	if r.readingCandidate {
 		return true // nobody but a notification says that the application is this Mandate's
 	}
+	if r.facts.otherAccount() && !r.facts.application.referenceMatched {
+		return true // nobody says so: another account has other ids
+	}
 	return r.mandate.Status.ApplicationID == nil && r.record != nil && r.facts.id != 0 &&
 		r.record.Spec.MandateRef.UID != r.mandate.UID && r.facts.record.sent && r.facts.adopt != r.facts.id
 }

@@ -31,7 +31,7 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string, failure
 		r.statusFor(updated, v1alpha1.ReasonReadFailed)
 	}
 	request := ""
-	if !kept && reason != v1alpha1.ReasonSuspended && reason != v1alpha1.ReasonServiceNotReady {
+	if !kept && reason != v1alpha1.ReasonSuspended && reason != v1alpha1.ReasonIdentityServiceNotReady {
 		request = r.pendingRequest()
 	}
 	if request != "" && !engine.IsNotification(request) {
@@ -84,7 +84,7 @@ func (r *reconciliation) keepsStatus(reason string, failures int) bool {
 	known := r.facts.bound && r.facts.seen
 	current := r.mandate.Status.ObservedGeneration == r.mandate.Generation
 	switch reason {
-	case v1alpha1.ReasonServiceNotReady:
+	case v1alpha1.ReasonIdentityServiceNotReady:
 		return current && (known || !r.facts.service.Known)
 	case v1alpha1.ReasonReadFailed:
 		return current && known && failures < failureThreshold
@@ -108,6 +108,7 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 	}
 	if r.application != nil && bound {
 		project(status, r.mandate, r.matching.Individuals, r.application)
+		r.showEvidence(status)
 	}
 	if status.Outcome == v1alpha1.OutcomeDeleted && f.application.read && reason == v1alpha1.ReasonAccepted {
 		status.Outcome = "" // it was found again
@@ -175,6 +176,7 @@ func (r *reconciliation) conditionsFor(status *v1alpha1.MandateStatus, reason st
 	}
 	r.setCreated(status, &spec, shown)
 	r.setCompleted(status)
+	r.setDecided(status)
 
 	// Present only while true, and never both (kstatus).
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
@@ -232,20 +234,47 @@ func (r *reconciliation) boundReason() string {
 
 func (r *reconciliation) setCompleted(status *v1alpha1.MandateStatus) {
 	is, reason := isFalse, v1alpha1.ReasonInProgress
-	switch {
-	case status.Outcome != "":
+	if status.Outcome != "" {
 		is, reason = isTrue, string(status.Outcome)
-	case callsRemain(r.facts): // that one was refused must not keep the others from being sent
-	case r.facts.application.refused:
-		reason = v1alpha1.ReasonDecisionRefused
-	case r.facts.application.reviewRefused:
-		reason = v1alpha1.ReasonReviewRefused
-	case r.facts.refusedDigest != "" && r.facts.refusedDigest == statusDigest(status):
-		reason = meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionCompleted).Reason
-	case r.facts.application.reviewOutdated:
-		reason = v1alpha1.ReasonReviewOutdated
 	}
 	r.setCondition(status, v1alpha1.ConditionCompleted, is, reason, messages[reason])
+}
+
+// setDecided says what became of spec.decision. What was carried out stays so, whatever the spec says later.
+func (r *reconciliation) setDecided(status *v1alpha1.MandateStatus) {
+	before := meta.FindStatusCondition(r.mandate.Status.Conditions, v1alpha1.ConditionDecided)
+	is, reason := isFalse, r.decidedReason(status.Outcome)
+	ended := before != nil && r.mandate.Status.Outcome != "" && status.Outcome != ""
+	switch {
+	case before != nil && before.Status == isTrue, ended:
+		is, reason = before.Status, before.Reason
+	case reason == v1alpha1.ReasonDecided:
+		is = isTrue
+	}
+	message := cmp.Or(messages[reason], conditionSpecs[reason].message)
+	r.setCondition(status, v1alpha1.ConditionDecided, is, reason, message)
+}
+
+func (r *reconciliation) decidedReason(outcome v1alpha1.Outcome) string {
+	carriedOut := map[v1alpha1.DecisionOutcome]v1alpha1.Outcome{
+		v1alpha1.DecisionComplete: v1alpha1.OutcomeCompleted, v1alpha1.DecisionReject: v1alpha1.OutcomeRejected,
+	}
+	wanted := r.facts.decision.Outcome
+	before := meta.FindStatusCondition(r.mandate.Status.Conditions, v1alpha1.ConditionDecided)
+	switch {
+	case wanted == "":
+		return v1alpha1.ReasonNoDecision
+	case outcome != "" && outcome == carriedOut[wanted]:
+		return v1alpha1.ReasonDecided
+	case outcome != "":
+		return v1alpha1.ReasonDecidedOtherwise
+	case r.facts.application.read:
+		return cmp.Or(decisionReason(r.facts), v1alpha1.ReasonDecisionWaiting)
+	case before != nil && before.ObservedGeneration == r.mandate.Generation:
+		return before.Reason
+	default:
+		return v1alpha1.ReasonDecisionWaiting
+	}
 }
 
 // openAttempt is the message of Created if nobody can say that no application exists, whatever else keeps it from being

@@ -127,11 +127,17 @@ func (r *reconciliation) subscribe(ctx context.Context) {
 	r.learnSubscription(func(k *knownSubscription) { k.mine = false })
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), subscribeTimeout)
 	defer cancel()
-	_, err := r.client.SubscribeWebhook(sending, idv.Subscription{
+	answer, err := r.client.SubscribeWebhook(sending, idv.Subscription{
 		URL: r.receiverURL, Events: to.Events, ApplicationID: id, FieldNames: to.FieldNames,
 		Payload: r.subscriptionFields,
 	})
 	logger := log.FromContext(ctx).WithValues("applicationID", id)
+	if err == nil && answer.Accepted {
+		logger.Info("The service subscribes the application later")
+		s.accepted = true
+		r.lookForSubscription(r.clock.Now())
+		return
+	}
 	if err == nil {
 		logger.Info("Subscribed the application")
 		r.subscribed.add(accountOf(&r.session.Connection), id, false)
@@ -142,10 +148,7 @@ func (r *reconciliation) subscribe(ctx context.Context) {
 		"outcome", idv.OutcomeOf(err).String(), "error", err.Error())
 	switch outcome := idv.OutcomeOf(err); {
 	case !outcome.NothingDone():
-		now := r.clock.Now()
-		r.learnSubscription(func(k *knownSubscription) { k.seen = now })
-		s.started, s.seen = true, now
-		r.pauseSubscription(r.facts.settleDelay)
+		r.lookForSubscription(time.Time{})
 	case idv.IsRefusal(err):
 		s.refusedNow = true
 	default: // it did not reach the service, so it is as good as not sent
@@ -153,6 +156,14 @@ func (r *reconciliation) subscribe(ctx context.Context) {
 		r.learnSubscription(func(k *knownSubscription) { k.mine = true })
 		r.pauseSubscription(idv.RetryAfterOf(err))
 	}
+}
+
+// lookForSubscription has one that was sent looked for, once it cannot be under way any more.
+func (r *reconciliation) lookForSubscription(accepted time.Time) {
+	s, now := &r.facts.subscription, r.clock.Now()
+	r.learnSubscription(func(k *knownSubscription) { k.seen, k.accepted = now, accepted })
+	s.started, s.seen = true, now
+	r.pauseSubscription(r.facts.settleDelay)
 }
 
 // findSubscription looks whether the service has the subscription of the application.

@@ -9,6 +9,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // searchInterval is how often a subscription that may exist is looked for.
@@ -29,6 +30,7 @@ type knownSubscription struct {
 	state, over v1alpha1.SubscriptionState
 	by          connectionVersion // the connection, when it ended
 	lookAt      time.Time         // when to look for one that may exist
+	accepted    time.Time         // when the service accepted it, to make it later
 	unwitnessed bool              // there was no other one then, to see whether the service shows them
 	failures    int               // in a row
 }
@@ -60,7 +62,8 @@ func (r *reconciliation) newSubscriptionFacts() subscriptionFacts {
 	known := r.knownSubscription()
 	s := subscriptionFacts{
 		wanted: true, mine: known.mine, seen: known.seen,
-		readHere:   r.missing.wasRead(r.name(), *status.ApplicationID, accountOf(used)),
+		accepted:   r.facts.now.Before(known.accepted.Add(acceptedPeriod)),
+		readHere:   r.facts.ownAccount && r.localState.Get(r.mandate).readBy == r.knownAccount(),
 		witness:    r.subscribed.witness(accountOf(used), *status.ApplicationID) != 0,
 		believable: r.subscribed.shows(accountOf(used)),
 	}
@@ -140,14 +143,14 @@ func (r *reconciliation) firstSubscription() *v1alpha1.RecordedSubscription {
 // when they see it.
 func (r *reconciliation) newSubscription(ordinal int32) *v1alpha1.RecordedSubscription {
 	r.subscribing = r.clock.Now()
-	return &v1alpha1.RecordedSubscription{StartedTime: v1alpha1.NewMicroTime(r.subscribing), Ordinal: ordinal}
+	return &v1alpha1.RecordedSubscription{StartedTime: ledger.MicroTime(r.subscribing), Ordinal: ordinal}
 }
 
 // subscriptionStarted is for a subscription that this process has just recorded: it may send it.
 func (r *reconciliation) subscriptionStarted(started *v1alpha1.RecordedSubscription) {
 	s, recorded := &r.facts.subscription, r.record.Spec.Subscription
 	if started == nil || recorded == nil || recorded.Ordinal != started.Ordinal ||
-		!recorded.StartedTime.Equal(&started.StartedTime.MicroTime) {
+		!recorded.StartedTime.Equal(&started.StartedTime) {
 		return
 	}
 	known := r.learnSubscription(func(k *knownSubscription) { k.mine, k.seen = true, r.subscribing })

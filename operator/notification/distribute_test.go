@@ -131,10 +131,10 @@ func TestMandatesThatCannotLook(t *testing.T) {
 			change(m, v1alpha1.ConditionCreated, v1alpha1.ReasonApplicationExists)
 		},
 		"another service": func(m *v1alpha1.Mandate) {
-			change(m, v1alpha1.ConditionCreated, v1alpha1.ReasonServiceMismatch)
+			change(m, v1alpha1.ConditionCreated, v1alpha1.ReasonIdentityServiceMismatch)
 		},
 		"a service that is not allowed": func(m *v1alpha1.Mandate) {
-			change(m, v1alpha1.ConditionReady, v1alpha1.ReasonServiceNotAllowed)
+			change(m, v1alpha1.ConditionReady, v1alpha1.ReasonIdentityServiceNotAllowed)
 		},
 		"a reference that is not allowed": func(m *v1alpha1.Mandate) {
 			change(m, v1alpha1.ConditionReady, v1alpha1.ReasonReferenceNotAllowed)
@@ -159,7 +159,7 @@ func TestIDsOfMandatesThatCannotLook(t *testing.T) {
 	notify(t, func(n *notified) {
 		blocked := waitingMandate("blocked")
 		meta.SetStatusCondition(&blocked.Status.Conditions, metav1.Condition{
-			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonServiceNotAllowed,
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonIdentityServiceNotAllowed,
 		})
 		n.api.store(blocked)
 		n.deliver(`{"id":4711}`)
@@ -175,7 +175,7 @@ func TestOnlyMandatesThatCannotLookNow(t *testing.T) {
 	notify(t, func(n *notified) {
 		m := waitingMandate("lost")
 		meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{
-			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonServiceNotAllowed,
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonIdentityServiceNotAllowed,
 		})
 		n.api.store(m)
 		n.deliver(`{"id":4711}`)

@@ -103,7 +103,7 @@ func searchOf(m *v1alpha1.Mandate) search {
 		s.since = created.LastTransitionTime.Time
 	}
 	if ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
-		blocking := []string{v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonReferenceNotAllowed}
+		blocking := []string{v1alpha1.ReasonIdentityServiceNotAllowed, v1alpha1.ReasonReferenceNotAllowed}
 		s.blocked = slices.Contains(blocking, ready.Reason)
 	}
 	return s

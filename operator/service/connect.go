@@ -24,6 +24,7 @@ const maxWait = 10 * time.Second
 type inputs struct {
 	service            types.UID
 	user               user
+	account            connection.Account
 	tokenAuthorization v1alpha1.TokenAuthorization
 	tokenRequest       v1alpha1.TokenRequest
 	caBundle           [sha256.Size]byte // a digest: the cache has the bundle, which can be large
@@ -68,12 +69,23 @@ func (r *Reconciler) newInputs(service connection.Service, secret *corev1.Secret
 			url:         idv.NormalBaseURL(settings.BaseURL),
 			credentials: r.digest(secret),
 		},
+		account:            accountOf(settings, secret),
 		tokenAuthorization: settings.TokenAuthorization,
 		tokenRequest:       settings.TokenRequest,
 		caBundle:           sha256.Sum256([]byte(settings.CABundle)),
 		requestsPerSecond:  settings.RequestsPerSecond,
 		transitions:        settings.Transitions,
 	}
+}
+
+// accountOf is the account that a login with the credentials names. A user name that is not sent counts for nothing.
+func accountOf(settings *v1alpha1.ServiceSettings, secret *corev1.Secret) connection.Account {
+	username := string(secret.Data["username"])
+	if settings.TokenRequest.GrantType == v1alpha1.GrantTypeClientCredentials &&
+		settings.TokenAuthorization != v1alpha1.TokenAuthorizationUserBasic {
+		username = ""
+	}
+	return connection.NewAccount(username, string(secret.Data["client_id"]))
 }
 
 // connect makes a new client if what it is made from changed. A reason says why there can be none.
@@ -92,7 +104,8 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 		if service.GetDeletionTimestamp().IsZero() {
 			return v1alpha1.ReasonSecretNotFound, nil
 		}
-		wanted.user.credentials, err = e.made.user.credentials, nil
+		wanted.user.credentials, wanted.account = e.made.user.credentials, e.made.account
+		err = nil
 	}
 	if apierrors.IsNotFound(err) {
 		e.forget()
@@ -187,6 +200,8 @@ func (r *Reconciler) publish(
 		Client:               e.client,
 		URL:                  idv.NormalBaseURL(spec.BaseURL),
 		Credentials:          e.made.user.credentials,
+		Account:              e.made.account,
+		Vouched:              connection.IsVouchedFor(service, e.made.account),
 		ReferencePrefix:      spec.ReferencePrefix,
 		NamespacedReferences: service.NamespacedReferences(),
 		UID:                  service.GetUID(),
@@ -196,10 +211,12 @@ func (r *Reconciler) publish(
 		Notified:             lastNotified(service),
 		Subscriptions:        connection.SubscriptionsOf(service),
 		States: idv.StateNames{
-			InReview:  spec.States.InReview,
-			Completed: spec.States.Completed,
-			Rejected:  spec.States.Rejected,
-			Closed:    spec.States.Closed,
+			InReview:    spec.States.InReview,
+			Completed:   spec.States.Completed,
+			Rejected:    spec.States.Rejected,
+			Closed:      spec.States.Closed,
+			CheckPassed: spec.States.CheckPassed,
+			CheckFailed: spec.States.CheckFailed,
 		},
 		References: e.references,
 		Ready:      usable && e.connected,

@@ -270,3 +270,33 @@ func TestSecretDeletedFirst(t *testing.T) {
 		t.Errorf("when the service is deleted, too: %q, ready %v", reason, ready)
 	}
 }
+
+// A new password is the same account. A user name or client id that is sent is not.
+func TestAccountOfCredentials(t *testing.T) {
+	t.Parallel()
+	of := func(grant v1alpha1.GrantType, username, password, clientID string) connection.Account {
+		settings := &v1alpha1.ServiceSettings{TokenRequest: v1alpha1.TokenRequest{GrantType: grant}}
+		return accountOf(settings, &corev1.Secret{Data: map[string][]byte{
+			"username": []byte(username), "password": []byte(password), "client_id": []byte(clientID),
+		}})
+	}
+	const byPassword, byClient = v1alpha1.GrantTypePassword, v1alpha1.GrantTypeClientCredentials
+	first := of(byPassword, "jane", "1", "web")
+	for name, c := range map[string]struct {
+		account connection.Account
+		same    bool
+	}{
+		"another password":             {of(byPassword, "jane", "2", "web"), true},
+		"another user name":            {of(byPassword, "joe", "1", "web"), false},
+		"another client id":            {of(byPassword, "jane", "1", "app"), false},
+		"the same letters":             {of(byPassword, "janew", "1", "eb"), false},
+		"the user name that is unsent": {of(byClient, "jane", "1", "web"), false},
+	} {
+		if (c.account == first) != c.same {
+			t.Errorf("%s: the same account: %t, want %t", name, !c.same, c.same)
+		}
+	}
+	if of(byClient, "jane", "1", "web") != of(byClient, "joe", "1", "web") {
+		t.Error("a user name that is not sent makes another account")
+	}
+}

@@ -51,7 +51,7 @@ var wantHealth = map[string]string{
 	v1alpha1.ReasonNamespaceSelectorInvalid: "Degraded",
 	v1alpha1.ReasonCredentialsInvalid:       "Degraded",
 	v1alpha1.ReasonUnreachable:              "Progressing",
-	v1alpha1.ReasonServiceError:             "Progressing",
+	v1alpha1.ReasonIdentityServiceError:     "Progressing",
 	v1alpha1.ReasonLoginFailing:             "Progressing",
 	v1alpha1.ReasonReadsFailing:             "Progressing",
 	v1alpha1.ReasonWritesFailing:            "Progressing",
@@ -84,6 +84,7 @@ func TestHealth(t *testing.T) {
 		check(reason, wantHealth[reason], want, withReason(reason))
 	}
 	check(v1alpha1.ReasonMandatesRemain, "Progressing", status.TerminatingStatus, inUse())
+	check(v1alpha1.ReasonAccountChanged, "Degraded", status.CurrentStatus, accountChanged())
 	check(v1alpha1.ReasonApplicationsMissing, "Degraded", status.CurrentStatus, applicationsMissing())
 	for _, reason := range slices.Sorted(maps.Keys(notificationMessages)) {
 		check(reason, "Healthy", status.CurrentStatus, withoutNotifications(reason))
@@ -152,7 +153,13 @@ func inUse() *v1alpha1.IdentityService {
 
 func applicationsMissing() *v1alpha1.IdentityService {
 	service := withReason(v1alpha1.ReasonConnected)
-	setMissing(&service.Status, 2, true)
+	setShared(&service.Status, 2, v1alpha1.ConditionApplicationsMissing, true)
+	return service
+}
+
+func accountChanged() *v1alpha1.IdentityService {
+	service := withReason(v1alpha1.ReasonConnected)
+	setShared(&service.Status, 2, v1alpha1.ConditionAccountChanged, true)
 	return service
 }
 

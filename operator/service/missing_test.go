@@ -45,20 +45,20 @@ func TestApplicationsMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := &Reconciler{config: Config{Cache: mandates{confirming: c.confirming}}}
-			missing, err := r.applicationsMissing(t.Context(), connection.Key{})
+			missing, _, err := r.waiting(t.Context(), connection.Key{})
 			if err != nil || missing != c.missing {
 				t.Errorf("%t, %v, want %t", missing, err, c.missing)
 			}
 			status := &v1alpha1.IdentityServiceStatus{}
 			for _, first := range []bool{true, false} {
-				if news := setMissing(status, 1, missing); news != (first && c.missing) {
+				if news := setShared(status, 1, v1alpha1.ConditionApplicationsMissing, missing); news != (first && c.missing) {
 					t.Errorf("it is news: %t", news)
 				}
 			}
 			if meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionApplicationsMissing) != c.missing {
 				t.Errorf("the conditions are %+v", status.Conditions)
 			}
-			setMissing(status, 1, false)
+			setShared(status, 1, v1alpha1.ConditionApplicationsMissing, false)
 			if len(status.Conditions) != 0 {
 				t.Errorf("afterwards, the conditions are %+v", status.Conditions)
 			}

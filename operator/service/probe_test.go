@@ -61,7 +61,7 @@ func TestReasonWhileWritesFail(t *testing.T) {
 	f.wantsRequests(v1alpha1.ReasonWritesFailing, 0)
 	f.broken.Store(true)
 	f.e.breaker.TestNow()
-	f.wantsRequests(v1alpha1.ReasonServiceError, 1)
+	f.wantsRequests(v1alpha1.ReasonIdentityServiceError, 1)
 	f.broken.Store(false)
 	f.e.breaker.TestNow()
 	f.wantsRequests(v1alpha1.ReasonConnected, 1)
@@ -74,16 +74,16 @@ func TestProbeOfABrokenService(t *testing.T) {
 	f.broken.Store(true)
 	f.password("right")
 	f.reconcile() // retries, because nothing is known yet
-	f.wantsRequests(v1alpha1.ReasonServiceError, 0)
+	f.wantsRequests(v1alpha1.ReasonIdentityServiceError, 0)
 	if next := f.e.requeueAfter(time.Now()); next != secretInterval {
 		t.Errorf("reconciled again after %s, although the circuit breaker says when it changes", next)
 	}
 	f.service.Spec.RequestsPerSecond++
-	f.wantsRequests(v1alpha1.ReasonServiceError, 1)
+	f.wantsRequests(v1alpha1.ReasonIdentityServiceError, 1)
 	f.broken.Store(false)
 	f.busy.Store(true)
 	f.e.breaker.TestNow()
-	f.wantsRequests(v1alpha1.ReasonServiceError, 1)
+	f.wantsRequests(v1alpha1.ReasonIdentityServiceError, 1)
 	if next := f.e.requeueAfter(time.Now()); next != secretInterval {
 		t.Errorf("reconciled again after %s, during a Retry-After", next)
 	}

@@ -37,7 +37,7 @@ var messages = map[string]string{
 		"Correct the Secret, or grant the API permission; the operator notices both.",
 	v1alpha1.ReasonUnreachable: "The operator cannot reach the service: no connection, no answer in time, or an " +
 		"untrusted certificate. Check spec.baseURL, spec.caBundle and the network.",
-	v1alpha1.ReasonServiceError: "The service did not return its reference data, or took too long. Check " +
+	v1alpha1.ReasonIdentityServiceError: "The service did not return its reference data, or took too long. Check " +
 		"spec.baseURL; the operator tries again.",
 	v1alpha1.ReasonLoginFailing: "The service answered the login with an error. Check spec.baseURL; the operator tries " +
 		"again, at least every two minutes.",
@@ -77,7 +77,7 @@ func reasonFor(class connection.Class, kind idv.Kind) string {
 	case class == connection.Login:
 		return v1alpha1.ReasonLoginFailing
 	default:
-		return v1alpha1.ReasonServiceError
+		return v1alpha1.ReasonIdentityServiceError
 	}
 }
 
@@ -118,11 +118,18 @@ func (r *Reconciler) writeStatus(
 	} else {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionInUse)
 	}
-	missing, err := r.applicationsMissing(ctx, connection.KeyOfService(service))
+	missing, otherAccount, err := r.waiting(ctx, connection.KeyOfService(service))
 	if err != nil {
 		return err
 	}
-	missingNews := setMissing(status, generation, missing)
+	news := map[string]bool{
+		v1alpha1.ConditionApplicationsMissing: setShared(
+			status, generation, v1alpha1.ConditionApplicationsMissing, missing),
+		v1alpha1.ConditionAccountChanged: setShared(status, generation, v1alpha1.ConditionAccountChanged, otherAccount),
+	}
+	if e.client != nil {
+		status.Account = connection.ShownAccount(service, e.made.account)
+	}
 	if equality.Semantic.DeepEqual(status, service.ServiceStatus()) {
 		return nil
 	}
@@ -130,10 +137,11 @@ func (r *Reconciler) writeStatus(
 		return err
 	}
 	e.written, e.writtenFrom = updated, service.GetResourceVersion()
-	if missingNews {
-		r.config.Events.Eventf(
-			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonApplicationsMissing, engine.ActionObserve,
-			"%s", missingMessage)
+	for kind, is := range news {
+		if is {
+			r.config.Events.Eventf(
+				service, nil, corev1.EventTypeWarning, kind, engine.ActionObserve, "%s", sharedMessages[kind])
+		}
 	}
 	if !before && blocksDeletion(service, needed) {
 		r.config.Events.Eventf(
@@ -165,7 +173,7 @@ func setProgress(status *v1alpha1.IdentityServiceStatus, generation int64, reaso
 func mandateTypes(references *idv.References) (types []v1alpha1.MandateType, truncated bool) {
 	budget := engine.NewStatusBudget(maxShown)
 	for i, t := range connection.SortReferences(references.MandateTypes) {
-		shown := v1alpha1.MandateType{ID: t.ID, Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
+		shown := v1alpha1.MandateType{ID: budget.ID(t.ID), Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
 		if i == maxMandateTypes || !budget.Fits(typeOverhead, shown.Name, shown.Code) {
 			return types, true
 		}

@@ -22,17 +22,13 @@ if not obj.status or obj.status.observedGeneration ~= obj.metadata.generation th
   return {status = "Progressing", message = "The operator has not reconciled it yet"}
 end
 
--- ApplicationsMissing needs a person, although Ready of the service stays True.
-for _, type in ipairs({"Stalled", "Failed", "ApplicationsMissing"}) do
+-- AccountChanged and ApplicationsMissing need a person, although Ready of the service stays True.
+for _, type in ipairs({"Stalled", "Failed", "AccountChanged", "ApplicationsMissing"}) do
   if isTrue(condition(type)) then return is("Degraded", condition(type)) end
 end
 
 local ready, complete, completed = condition("Ready"), condition("Complete"), condition("Completed")
 if isTrue(ready) then
-  -- DecisionRefused, ReviewRefused and ReviewOutdated need a person, although Ready stays True.
-  if completed and completed.status == "False" and completed.reason ~= "InProgress" then
-    return is("Degraded", completed)
-  end
   -- Waiting for people is Healthy. A rejection is Healthy too, because it is an outcome. To wait for an outcome, use
   -- Completed.
   return is("Healthy", completed or ready)

@@ -103,12 +103,13 @@ func TestHasMore(t *testing.T) {
 		`{"a":{"a":{"a":{"a":{"more":true}}}}}`: false,
 		`{"account":25}`:                        false,
 	} {
-		if got := parse(t, text).HasMore(2); got != want {
+		if got := parse(t, text).HasMore(nil, 2); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
 	header := http.Header{"Link": {`</1>; rel="first"`, `</2>; rel=next`}}
-	if !HasNextLink(header) || HasNextLink(http.Header{"Link": {`</next>; rel="self"`}}) {
+	one := parse(t, `[1]`)
+	if !one.HasMore(header, 1) || one.HasMore(http.Header{"Link": {`</next>; rel="self"`}}, 1) {
 		t.Error("a link to the next page is one by its relation")
 	}
 }

@@ -17,15 +17,6 @@ func SameName(a, b string) bool {
 	return len(a) <= MaxName && (a == b || joints.Replace(strings.ToLower(a)) == joints.Replace(strings.ToLower(b)))
 }
 
-// words is a set of folded names or words.
-func words(folded string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(folded) {
-		set[word] = true
-	}
-	return set
-}
-
 // Printable replaces what must not be shown of a text of the service: control characters, which a terminal would obey,
 // invisible ones, those that change the direction of a text, and what is no UTF-8. Each becomes U+FFFD: if it were left
 // out, two different texts could look the same. Every text of the service that people may see passes through here.

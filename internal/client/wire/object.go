@@ -1,8 +1,6 @@
 package wire
 
-import (
-	"slices"
-)
+import "slices"
 
 // Object is a JSON object with its members in their order, duplicates included. encoding/json would fold letter case
 // and let the last of two equal names win, which is how a hostile response would change an id.
@@ -19,8 +17,7 @@ func (m Member) Named(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return SameName(m.Name, name) })
 }
 
-// Get returns the member with one of the names: exact matches first, then those that are the same name (SameName). null
-// is the same as absent.
+// Get returns the member with one of the names: exact matches first, then by SameName. null is the same as absent.
 func (o Object) Get(names ...string) Value {
 	return o.Find(names, func(v Value) bool { return !v.IsNull() })
 }
@@ -93,21 +90,18 @@ const MaxWrappers = 3
 // Unwrap follows objects that wrap the wanted one under one of the usual names, and lists of one. It stops where two
 // objects could be the wanted one, or where members disagree about the id: the caller must not find another id.
 func (v Value) Unwrap(names ...string) Object {
-	for depth := 0; ; depth++ {
-		o := v.Object()
-		if o.HasID() || depth == MaxWrappers {
-			return o
-		}
+	o := v.Object()
+	for range MaxWrappers {
 		inner := v.wrapped(o, names)
-		if len(inner) != 1 {
-			return o
+		if o.HasID() || len(inner) != 1 {
+			break
 		}
-		v = inner[0]
+		v, o = inner[0], inner[0].Object()
 	}
+	return o
 }
 
-// Wrapped returns the objects under the given names and under those that often wrap a response, and the item of a list
-// of one.
+// Wrapped returns the objects under these names and under those that often wrap a response, or a list's only item.
 func (v Value) Wrapped(names ...string) []Value { return v.wrapped(v.Object(), names) }
 
 func (v Value) wrapped(o Object, names []string) []Value {
@@ -122,4 +116,19 @@ func (v Value) wrapped(o Object, names []string) []Value {
 		}
 	}
 	return found
+}
+
+// Layers returns a value and what it wraps, the outermost first; of lists of one, only if wanted.
+func (v Value) Layers(inLists bool, names ...string) []Value {
+	layers, level := []Value{v}, []Value{v}
+	for range MaxWrappers {
+		var inner []Value
+		for _, layer := range level {
+			if inLists || layer.IsObject() {
+				inner = append(inner, layer.Wrapped(names...)...)
+			}
+		}
+		layers, level = append(layers, inner...), inner
+	}
+	return layers
 }

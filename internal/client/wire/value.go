@@ -29,27 +29,19 @@ func Parse(body []byte) (Value, error) {
 	return Value{strings.TrimSpace(string(body))}, checkSize(body)
 }
 
-// first is the character that tells of what type a value is, 0 for an absent one.
-func (v Value) first() byte {
-	if v.raw == "" {
-		return 0
-	}
-	return v.raw[0]
-}
-
 // Raw is the value as it is written.
 func (v Value) Raw() string { return v.raw }
 
 // IsNull reports whether a value is absent or null.
-func (v Value) IsNull() bool { return v.first() == 0 || v.first() == 'n' }
+func (v Value) IsNull() bool { return v.raw == "" || v.raw == "null" }
 
 // IsObject reports whether a value is an object.
-func (v Value) IsObject() bool { return v.first() == '{' }
+func (v Value) IsObject() bool { return strings.HasPrefix(v.raw, "{") }
 
 // IsList reports whether a value is a list.
-func (v Value) IsList() bool { return v.first() == '[' }
+func (v Value) IsList() bool { return strings.HasPrefix(v.raw, "[") }
 
-func (v Value) isNumber() bool { return v.first() == '-' || '0' <= v.first() && v.first() <= '9' }
+func (v Value) isNumber() bool { return strings.TrimLeft(v.raw, "-0123456789") != v.raw }
 
 // List returns the items of a list, and nil for anything else.
 func (v Value) List() []Value {
@@ -90,14 +82,13 @@ func (v Value) Object() Object {
 
 // AsString returns a string, and false for anything else.
 func (v Value) AsString() (string, bool) {
-	if v.first() != '"' {
+	if !strings.HasPrefix(v.raw, `"`) {
 		return "", false
 	}
 	return strings.Clone(unquote(v.raw)), true // not a part of the whole response
 }
 
-// unquote reads a string as encoding/json does, which replaces each byte that is no UTF-8, and half of a surrogate
-// pair.
+// unquote reads a string as encoding/json does, which replaces what is no UTF-8, and half of a surrogate pair.
 func unquote(quoted string) string {
 	if utf8.ValidString(quoted) && !strings.Contains(quoted, `\`) {
 		return quoted[1 : len(quoted)-1]
@@ -131,14 +122,11 @@ func (v Value) ID() (int64, bool) {
 
 // ParseID reads digits as an id.
 func ParseID(digits string) (int64, bool) {
-	if len(digits) > maxID || strings.Trim(digits, "0123456789") != "" {
+	id, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil || len(digits) > maxID { // with an error, ParseUint returns a number as well
 		return 0, false
 	}
-	id, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || id <= 0 { // with an error, ParseInt returns a number as well
-		return 0, false
-	}
-	return id, true
+	return int64(id), id > 0
 }
 
 // Bool reads a boolean; "true" and 1 are true as well.
@@ -153,14 +141,11 @@ func (v Value) isFalse() bool {
 
 // isEmpty reports whether a value holds nothing: null, false, 0, "", an empty object or list.
 func (v Value) isEmpty() bool {
-	if v.IsObject() || v.IsList() {
-		return len(v.Object()) == 0 && len(v.List()) == 0
-	}
-	return v.IsNull() || v.isFalse() || v.raw == `""`
+	hasItems := len(v.Object()) > 0 || len(v.List()) > 0
+	return v.IsNull() || v.isFalse() || v.raw == `""` || (v.IsObject() || v.IsList()) && !hasItems
 }
 
-// Count reads a counter: an integer that is not negative and fits an int32, as a number or a string of digits. Anything
-// else is 0.
+// Count reads a counter: a number or a string of digits, from 0 to what an int32 can hold. Anything else is 0.
 func (v Value) Count() int32 {
 	n, err := strconv.ParseInt(v.Text(), 10, 32)
 	if err != nil || n < 0 {

@@ -7,10 +7,16 @@ import (
 	"github.com/mandate-io/idv/internal/gitops/cluster"
 )
 
+// The decisions that a person makes with kubectl in place of the rule in Git, and takes back.
+const (
+	onEvidence = `{"outcome":"Reject","evidence":"7d9f2c41-3","when":null}`
+	byRule     = `{"outcome":"Complete","evidence":null,"when":"AllChecksPassed"}`
+)
+
 // kubectlOwns has Argo CD sync while kubectl's fields differ from Git. It also shows that a suspended Mandate does not
 // hold up a sync.
 func (w *world) kubectlOwns() {
-	w.PatchSpec("acme", `{"suspend":true,"decision":"Reject"}`)
+	w.PatchSpec("acme", `{"suspend":true,"decision":`+onEvidence+`}`)
 	w.WaitForReason("acme", v1alpha1.ReasonSuspended)
 	w.ReplaceAndPublish("globex.yaml", "  name: globex\n", "  name: globex\n  labels: {edited: again}\n")
 	w.synced()
@@ -19,25 +25,27 @@ func (w *world) kubectlOwns() {
 		w.Errorf("the health of the suspended Mandate is %q", got)
 	}
 	spec := w.WaitForReason("acme", v1alpha1.ReasonSuspended).Spec
-	if !spec.Suspend || spec.Decision != v1alpha1.DecisionReject {
+	if !spec.Suspend || spec.Decision.Outcome != v1alpha1.DecisionReject {
 		w.Errorf("Argo CD changed what kubectl had set: %+v", spec)
 	}
-	w.PatchSpec("acme", `{"suspend":null,"decision":"Complete"}`)
+	w.PatchSpec("acme", `{"suspend":null,"decision":`+byRule+`}`)
 	w.WaitUntilReady("acme")
 
 	w.Reject("globex")
 	w.ReplaceAndPublish("globex.yaml", "  labels: {edited: again}\n", "")
 	w.applied()
-	if got := w.WaitUntilReady("globex").Spec.Decision; got != v1alpha1.DecisionReject {
-		w.Errorf("Argo CD changed spec.decision to %q", got)
+	if got := w.WaitUntilReady("globex").Spec.Decision; got == nil || got.Outcome != v1alpha1.DecisionReject {
+		w.Errorf("Argo CD changed spec.decision to %+v", got)
 	}
 }
 
 func (w *world) reverted() {
 	w.patchApplication(onboarding, `{"spec":{"ignoreDifferences":null}}`)
-	w.PatchSpec("acme", `{"suspend":true,"decision":"Reject"}`)
+	w.PatchSpec("acme", `{"suspend":true,"decision":`+onEvidence+`}`)
 	acme := w.WaitForMandate("acme", "reverted", func(m *v1alpha1.Mandate) bool {
-		return m.Spec.Decision == v1alpha1.DecisionComplete
+		return *m.Spec.Decision == v1alpha1.Decision{
+			Outcome: v1alpha1.DecisionComplete, When: v1alpha1.DecisionRuleAllChecksPassed,
+		}
 	})
 	if !acme.Spec.Suspend {
 		w.Error("Argo CD removed a field that is not in Git")

@@ -45,14 +45,17 @@ func (c *Cluster) PatchSpec(name, spec string) {
 	c.Kubectl("patch", "mandate", name, "--namespace", Namespace, "--type=merge", "--patch={\"spec\":"+spec+"}")
 }
 
-// Reject has the individuals of a Mandate fail, and rejects it with kubectl.
+// Reject has the individuals of a Mandate fail, and rejects it with kubectl on the evidence that the status then shows.
 func (c *Cluster) Reject(name string) {
 	c.Helper()
 	_, err := c.Sandbox.Play(c.Context(), control.Play{
 		ApplicationID: *c.WaitUntilReady(name).Status.ApplicationID, Result: control.ResultFail,
 	})
 	c.Check(err)
-	c.PatchSpec(name, `{"decision":"Reject"}`)
+	c.Kubectl("annotate", "mandate", name, "--namespace", Namespace, "--overwrite",
+		v1alpha1.ReconcileRequestAnnotation+"=failed")
+	failed := c.WaitForMandate(name, "in review", func(m *v1alpha1.Mandate) bool { return m.Status.State == "in review" })
+	c.PatchSpec(name, fmt.Sprintf(`{"decision":{"outcome":"Reject","evidence":%q}}`, failed.Status.Evidence))
 	c.WaitForMandate(name, "rejected", func(m *v1alpha1.Mandate) bool {
 		return m.Status.Outcome == v1alpha1.OutcomeRejected
 	})

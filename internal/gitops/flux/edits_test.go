@@ -19,8 +19,8 @@ func (w *world) kubectlOwns() {
 
 	w.Reject("globex")
 	w.reconcile()
-	if got := w.WaitUntilReady("globex").Spec.Decision; got != v1alpha1.DecisionReject {
-		w.Errorf("Flux changed spec.decision to %q", got)
+	if got := w.WaitUntilReady("globex").Spec.Decision; got == nil || got.Outcome != v1alpha1.DecisionReject {
+		w.Errorf("Flux changed spec.decision to %+v", got)
 	}
 }
 

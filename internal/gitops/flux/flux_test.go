@@ -92,7 +92,7 @@ func (w *world) renamed() {
 }
 
 func (w *world) suspendedInGit() {
-	w.ReplaceAndPublish("acme.yaml", "  decision: Complete\n", "  decision: Complete\n  suspend: true\n")
+	w.ReplaceAndPublish("acme.yaml", "  decision:\n", "  suspend: true\n  decision:\n")
 	w.WaitForReason("acme", v1alpha1.ReasonSuspended)
 	w.applied() // Flux does not wait for it
 	w.ReplaceAndPublish("acme.yaml", "  suspend: true\n", "")

@@ -1,0 +1,80 @@
+package mandate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client"
+)
+
+// refusals are the reasons for which the service refused something that the spec asks for. It is asked again on request
+// or about new evidence.
+var refusals = []string{
+	v1alpha1.ReasonDecisionRefused, v1alpha1.ReasonDecisionForbidden, v1alpha1.ReasonReviewRefused,
+}
+
+// decisionBlocked are the reasons for which spec.decision waits for a person.
+var decisionBlocked = append([]string{v1alpha1.ReasonDecisionOutdated, v1alpha1.ReasonStateUnknown}, refusals...)
+
+// decisionReason is why spec.decision is not sent now; "" if it is. It is sent only about evidence that its author has
+// named, or by its rule, and never while a review of the same spec is not done.
+func decisionReason(f facts) string {
+	a := f.application
+	switch {
+	case f.decision.Outcome == "":
+		return v1alpha1.ReasonNoDecision
+	case a.refused != "":
+		return a.refused
+	case refusedBeforeNow(f) && f.refused != v1alpha1.ReasonReviewRefused:
+		return f.refused
+	case f.final(), a.unmatched, a.reviews > 0, a.reviewRefused, a.reviewOutdated, refusedBeforeNow(f):
+		return v1alpha1.ReasonDecisionWaiting
+	case f.decision.When == "" && !a.evidence.holds(f.decision.Evidence):
+		return v1alpha1.ReasonDecisionOutdated
+	case f.decision.When != "" && !ruleHolds(f):
+		return v1alpha1.ReasonDecisionWaiting
+	case a.stage == client.StageOpen && a.evidence.settled && f.now.Sub(a.evidence.since) >= f.ruleDelay:
+		return v1alpha1.ReasonStateUnknown
+	case a.stage != client.StageInReview:
+		return v1alpha1.ReasonDecisionWaiting
+	default:
+		return ""
+	}
+}
+
+// refusedBeforeNow reports whether the service refused the decision, or a review, and nothing has changed since.
+func refusedBeforeNow(f facts) bool {
+	return f.refused != "" && f.refusedEvidence == f.application.evidence.shown && !f.requested
+}
+
+// ruleHolds reports whether spec.decision.when is so, and was when the application was read some time before: checks
+// may come one after the other.
+func ruleHolds(f facts) bool {
+	e := f.application.evidence
+	return e.passed && f.now.Sub(e.since) >= f.ruleDelay
+}
+
+// ruleRemains is for how long the evidence still has to stay as it is; 0 if nothing waits for that.
+func ruleRemains(f facts) time.Duration {
+	e := f.application.evidence
+	if f.decision.Outcome == "" || f.final() || !f.application.read || !e.settled {
+		return 0
+	}
+	return max(0, f.ruleDelay-f.now.Sub(e.since))
+}
+
+// blockedReason is why the spec is not carried out before a person acts; "" if it is, or waits for others.
+func blockedReason(f facts) string {
+	a := f.application
+	switch {
+	case a.reviewRefused, refusedBeforeNow(f) && f.refused == v1alpha1.ReasonReviewRefused:
+		return v1alpha1.ReasonReviewRefused
+	case a.reviewOutdated:
+		return v1alpha1.ReasonReviewOutdated
+	}
+	if reason := decisionReason(f); slices.Contains(decisionBlocked, reason) {
+		return reason
+	}
+	return ""
+}

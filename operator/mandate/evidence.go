@@ -1,0 +1,214 @@
+package mandate
+
+import (
+	"cmp"
+	"encoding/json"
+	"hash/maphash"
+	"slices"
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/evidence"
+)
+
+// evidenceFacts is what decisions are compared with.
+type evidenceFacts struct {
+	// known: it is that of what the service shows now. Otherwise, the record has to be read first: it has the key.
+	known bool
+	// shown is for the status. "" if the individuals are unmatched, or there is no record.
+	shown string
+	// reviewed is the same, with the checks that reviews of this spec have changed as their authors saw them. A review
+	// and the decision may come with one commit.
+	reviewed string
+	// settled: no check waits for the individual or a review.
+	settled bool
+	// passed: all checks have, and not only in a round before the last reset.
+	passed bool
+	// since is when this process first saw it so.
+	since time.Time
+}
+
+// holds reports whether the evidence is what the author of a decision has seen.
+func (e evidenceFacts) holds(seen string) bool {
+	return seen != "" && (seen == e.shown || seen == e.reviewed)
+}
+
+// seenEvidence is what this process remembers of the evidence of a Mandate.
+type seenEvidence struct {
+	content         uint64 // of what the service shows, without the key
+	shown, reviewed string
+	settled, passed bool
+	since           time.Time
+	// newRounds are the resets after which another round was read, by the names of the individuals. It is not changed,
+	// but replaced.
+	newRounds *newRounds
+}
+
+type newRounds map[string]string
+
+// round is the evidence of the checks of one individual, in the order of the answer.
+type round struct{ checks []string }
+
+var contentSeed = maphash.MakeSeed()
+
+// contentOf is of all that evidence is of but resets. It is compared and never stored.
+func contentOf(found []*idv.Individual) uint64 {
+	var digest maphash.Hash
+	digest.SetSeed(contentSeed)
+	encoder := json.NewEncoder(&digest)
+	for _, individual := range found {
+		if individual == nil {
+			continue
+		}
+		_ = encoder.Encode(individual.ID) // a hash takes all
+		if len(individual.Checks) == 0 {
+			_ = encoder.Encode(individual.State)
+		}
+		for _, c := range individual.Checks {
+			_ = encoder.Encode([]any{c.ID, c.Name, c.State, c.Results.Reveal()})
+		}
+	}
+	return digest.Sum64()
+}
+
+// shownDigest is of what a status shows of that. It is compared and never stored.
+func shownDigest(status *v1alpha1.MandateStatus) uint64 {
+	var digest maphash.Hash
+	digest.SetSeed(contentSeed)
+	encoder := json.NewEncoder(&digest)
+	for i := range status.Individuals {
+		individual := &status.Individuals[i]
+		_ = encoder.Encode(individual.ID)
+		if len(individual.Checks) == 0 {
+			_ = encoder.Encode(individual.State)
+		}
+		for _, c := range individual.Checks {
+			_ = encoder.Encode([]any{c.ID, c.Name, c.State, c.FailedFields})
+		}
+	}
+	_ = encoder.Encode(status.Digest) // of what it does not show
+	return digest.Sum64()
+}
+
+// observeEvidence compares what the service shows with what the status and this process know. While nothing changes and
+// nothing is to be decided, the evidence in the status is kept without a look into the record. A status that could not
+// be written does not show what this process knows.
+func (r *reconciliation) observeEvidence(projected *v1alpha1.MandateStatus) {
+	e, seen := &r.facts.application.evidence, r.localState.Get(r.mandate).evidence
+	content := contentOf(r.matching.Individuals)
+	shown := r.mandate.Status.Evidence
+	same := shownDigest(projected) == shownDigest(&r.mandate.Status)
+	unchanged := same && shown != "" && (seen.content == 0 || seen.content == content && seen.shown == shown)
+	switch {
+	case r.facts.application.unmatched:
+		*e = evidenceFacts{known: true}
+	case r.facts.record.read:
+		r.computeEvidence()
+	case unchanged && !r.needsEvidence():
+		*e = evidenceFacts{known: true, shown: shown}
+		r.rememberEvidence(content)
+	}
+}
+
+// needsEvidence reports whether something may be decided. That is done on what the record says at the time.
+func (r *reconciliation) needsEvidence() bool {
+	spec := &r.mandate.Spec
+	return !r.facts.final() && (spec.Decision != nil || len(r.reviewed.done) < len(spec.CheckReviews)) || r.facts.requested
+}
+
+// computeEvidence makes the evidence from the application and the record, when both are read.
+func (r *reconciliation) computeEvidence() {
+	a := &r.facts.application
+	if r.application == nil || a.unmatched {
+		return
+	}
+	a.evidence = evidenceFacts{known: true}
+	if r.record == nil {
+		return
+	}
+	rounds := make([]string, len(r.matching.Individuals))
+	r.rounds = make([]round, len(rounds))
+	for i, individual := range r.matching.Individuals {
+		_, reset := evidence.LastReset(r.record, r.mandate.Spec.Individuals[i].Name)
+		rounds[i], r.rounds[i].checks = r.key().Individual(individual, reset)
+	}
+	r.reviews = r.pendingReviews()
+	a.reviews = len(r.reviews)
+	now, seen := r.key().Application(rounds), make([]string, len(rounds))
+	for i := range seen {
+		seen[i] = r.reviewedRound(i)
+	}
+	before := r.key().Application(seen)
+	last, _ := evidence.Parse(r.localState.Get(r.mandate).evidence.reviewed)
+	number := changes(r.mandate.Status.Evidence, last, now, before)
+	a.evidence.shown, a.evidence.reviewed = evidence.Number(now, number), evidence.Number(before, number)
+	a.evidence.settled, a.evidence.passed = r.checksSettled(), r.allChecksPassed()
+	r.rememberEvidence(contentOf(r.matching.Individuals))
+}
+
+// changes is how often the evidence has changed, other than by reviews that the spec asks for. Of several reviews, one
+// after another changes it: last is what it was before them when it was computed last.
+func changes(shown, last, now, before string) int {
+	digest, number := evidence.Parse(shown)
+	if digest != now && digest != before && last != before {
+		number++
+	}
+	return max(number, 1)
+}
+
+// reviewedRound is what the evidence of an individual was before the reviews of this spec.
+func (r *reconciliation) reviewedRound(i int) string {
+	individual := r.matching.Individuals[i]
+	name := r.mandate.Spec.Individuals[i].Name
+	before := slices.Clone(r.rounds[i].checks)
+	for c := range individual.Checks {
+		if seen := r.reviewed.seenBy(name, &individual.Checks[c]); seen != "" {
+			before[c] = seen
+		}
+	}
+	_, reset := evidence.LastReset(r.record, name)
+	return r.key().Round(individual, reset, before)
+}
+
+func (r *reconciliation) key() evidence.Key { return evidence.Key(r.record.Spec.Salt) }
+
+// rememberEvidence keeps since when the evidence is what it is.
+func (r *reconciliation) rememberEvidence(content uint64) {
+	e := &r.facts.application.evidence
+	r.localState.Update(r.mandate, func(s *localState) {
+		if s.evidence.shown != e.shown || s.evidence.settled != e.settled || s.evidence.passed != e.passed {
+			s.evidence.since = r.facts.now
+		}
+		s.evidence.content = content
+		s.evidence.shown, s.evidence.reviewed = e.shown, e.reviewed
+		s.evidence.settled, s.evidence.passed = e.settled, e.passed
+		e.since = s.evidence.since
+	})
+}
+
+// showEvidence writes it into a status that shows the application.
+func (r *reconciliation) showEvidence(status *v1alpha1.MandateStatus) {
+	// While individuals are unmatched, it stays: nothing is decided then, and it has the number of changes.
+	status.Evidence = cmp.Or(r.facts.application.evidence.shown, status.Evidence)
+	for i := range status.Individuals {
+		checks := status.Individuals[i].Checks
+		for c := range checks {
+			switch {
+			case r.rounds != nil:
+				checks[c].Evidence = r.rounds[i].checks[c]
+			case status.Evidence != "":
+				checks[c].Evidence = r.shownAt(i, c, checks[c].ID)
+			}
+		}
+	}
+}
+
+// shownAt is the evidence of a check that the status shows already.
+func (r *reconciliation) shownAt(individual, check int, id int64) string {
+	shown := r.mandate.Status.Individuals
+	if individual >= len(shown) || check >= len(shown[individual].Checks) || shown[individual].Checks[check].ID != id {
+		return ""
+	}
+	return shown[individual].Checks[check].Evidence
+}
