@@ -180,7 +180,7 @@ func addControllers(
 	})
 	actions := action.NewReconciler(action.Config{
 		Services: services, Cache: cache, Live: live, Writer: writer, Status: writer.Status(),
-		Ledger: records, Ended: observeAction, SettleDelay: options.settleDelay,
+		Ledger: records, Ended: observeAction, ResetEnded: mandates.RecordChanged, SettleDelay: options.settleDelay,
 	})
 	retention := &ledger.Retention{
 		Ledger: records, Mandates: cache, Keep: options.recordRetention,

@@ -145,6 +145,32 @@ func TestReviewsDoNotOutliveReset(t *testing.T) {
 	}
 }
 
+// A reset leaves ids and states as they were, and nothing is to be decided. The status shows other evidence with the
+// next read: what its author copies from it is not outdated.
+func TestResetIsShown(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	before := w.ready("acme")
+	w.action("reset", reset)
+	w.actionCompletes("reset")
+	w.waitPolls(2)
+	m := w.get("acme")
+	seen, now := checkNamed(before, "document"), checkNamed(m, "document")
+	if seen.ID != now.ID || *seen.State != *now.State {
+		t.Fatalf("the reset shows in %+v, before %+v", now, seen)
+	}
+	if now.Evidence == seen.Evidence || m.Status.Evidence == before.Status.Evidence {
+		t.Errorf("the evidence is %s and %s, as before the reset", m.Status.Evidence, now.Evidence)
+	}
+	w.mandate("acme", "{"+reviews(m, v1alpha1.CheckDecisionReject, "document")+"}")
+	w.until("acme", "the check is rejected", func(m *v1alpha1.Mandate) bool {
+		state, _ := checkState(m, "document")
+		return state == "manually_rejected"
+	})
+	w.ready("acme")
+}
+
 // A Mandate that is applied again finds its application, and nothing is decided that has changed since.
 func TestDecisionsOfARecreatedMandate(t *testing.T) {
 	t.Parallel()

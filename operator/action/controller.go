@@ -8,6 +8,7 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -47,6 +48,9 @@ type Config struct {
 	Status client.SubResourceWriter
 	// Ended is told of each action that has ended. It must not block; nil: nobody is told.
 	Ended func(actionType v1alpha1.MandateActionType, complete bool, reason string)
+	// ResetEnded is told of each reset of an individual that has ended, complete or not, once the record of the Mandate
+	// says what it will say of it. It must not block; nil: nobody is told.
+	ResetEnded func(mandate types.NamespacedName)
 	// SettleDelay is more than twice what the service takes for any request.
 	SettleDelay time.Duration
 }
@@ -62,6 +66,7 @@ type Reconciler struct {
 	ledger       ledger.Ledger
 	statusWriter client.SubResourceWriter
 	ended        func(v1alpha1.MandateActionType, bool, string)
+	resetEnded   func(types.NamespacedName)
 	handover     time.Duration
 	clock        clock.Clock
 
@@ -87,6 +92,7 @@ func NewReconciler(config Config) *Reconciler {
 		ledger:       config.Ledger,
 		statusWriter: config.Status,
 		ended:        config.Ended,
+		resetEnded:   config.ResetEnded,
 		handover:     min(config.SettleDelay, maxHandover),
 		clock:        clock.RealClock{},
 	}

@@ -161,6 +161,9 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 
 // Finish writes the status and says when to reconcile again.
 func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcile.Result, error) {
+	if r.facts.attempt.mine || decided.Reason == v1alpha1.ReasonOutcomeUnknown {
+		r.tellOfReset()
+	}
 	if r.facts.attempt.mine {
 		if err := r.conclude(ctx, decided.Reason); err != nil {
 			return reconcile.Result{}, err

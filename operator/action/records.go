@@ -74,6 +74,13 @@ func (r *reconciliation) recorded(record *v1alpha1.ApplicationRecord, err error)
 	return nil
 }
 
+// tellOfReset is before the action ends: who waits for that looks at the evidence of the Mandate next.
+func (r *reconciliation) tellOfReset() {
+	if r.resetEnded != nil && r.action.Spec.Type == v1alpha1.MandateActionResetIndividual {
+		r.resetEnded(types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.MandateRef.Name})
+	}
+}
+
 // verify sees, right before the request, whether the action, its Mandate and the service are still as they were read:
 // nobody has deleted, replaced, suspended or redirected them, and no other operator has ended the action.
 func (r *reconciliation) verify(ctx context.Context) error {

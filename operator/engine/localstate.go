@@ -39,6 +39,18 @@ func (s *LocalState[T]) Update(object client.Object, change func(*T)) T {
 	return e.value
 }
 
+// UpdateNamed changes what is remembered of the object that has a name. It reports whether there is anything.
+func (s *LocalState[T]) UpdateNamed(name types.NamespacedName, change func(*T)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, known := s.entries[name]
+	if known {
+		change(&e.value)
+		s.entries[name] = e
+	}
+	return known
+}
+
 // Get returns what is remembered of an object.
 func (s *LocalState[T]) Get(object client.Object) T {
 	s.mu.Lock()

@@ -37,9 +37,16 @@ func TestLocalState(t *testing.T) {
 	if got := state.Get(acme); got != 0 {
 		t.Errorf("the object that is gone has %d", got)
 	}
-	state.Forget(types.NamespacedName{Namespace: "team", Name: "acme"})
+	name := types.NamespacedName{Namespace: "team", Name: "acme"}
+	if known := state.UpdateNamed(name, increment); !known || state.Get(successor) != 2 {
+		t.Errorf("the object that has the name has %d after its second update, known %t", state.Get(successor), known)
+	}
+	state.Forget(name)
 	if got := state.Get(successor); got != 0 {
 		t.Errorf("what was forgotten is %d", got)
+	}
+	if known := state.UpdateNamed(name, increment); known || state.Get(successor) != 0 {
+		t.Errorf("what was forgotten is %d after an update of its name, known %t", state.Get(successor), known)
 	}
 }
 

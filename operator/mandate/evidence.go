@@ -91,15 +91,16 @@ func shownDigest(status *v1alpha1.MandateStatus) uint64 {
 	return digest.Sum64()
 }
 
-// observeEvidence compares what the service shows with what the status and this process know. While nothing changes and
-// nothing is to be decided, the evidence in the status is kept without a look into the record. A status that could not
-// be written does not show what this process knows.
+// observeEvidence compares what the service shows with what the status and this process know. While nothing changes, by
+// an action either, and nothing is to be decided, the evidence in the status is kept without a look into the record. A
+// status that could not be written does not show what this process knows.
 func (r *reconciliation) observeEvidence(projected *v1alpha1.MandateStatus) {
-	e, seen := &r.facts.application.evidence, r.localState.Get(r.mandate).evidence
+	state := r.localState.Get(r.mandate)
+	e, seen := &r.facts.application.evidence, state.evidence
 	content := contentOf(r.matching.Individuals)
 	shown := r.mandate.Status.Evidence
 	same := shownDigest(projected) == shownDigest(&r.mandate.Status)
-	unchanged := same && shown != "" && (seen.content == 0 || seen.content == content && seen.shown == shown)
+	unchanged := same && shown != "" && seen.content == content && seen.shown == shown && !state.recordOutdated()
 	switch {
 	case r.facts.application.unmatched:
 		*e = evidenceFacts{known: true}

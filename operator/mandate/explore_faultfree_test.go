@@ -125,6 +125,9 @@ func (x *explorer) round(s *state, i int, runs map[string]run) string {
 			continue
 		}
 		made, wrong := x.reconcile(s, i, name)
+		if wrong == "" && made.gets > 0 {
+			wrong = s.world.outdatedEvidence(name)
+		}
 		if wrong != "" {
 			return wrong
 		}

@@ -48,6 +48,7 @@ const (
 	rewind               // the same, with the records of the backup
 	wipe                 // the same, without any record
 	reset                // the individual is reset: the checks begin again
+	act                  // an action resets the individual, and the checks stay as they are
 	assess               // a user adds a review of the check to the spec, or changes its decision
 	retract              // a user removes the review
 	another              // a user deletes the Mandate and applies it again, for another person
@@ -96,6 +97,7 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 	}
 	restoreMoves(s, spend)
 	individualMoves(s, spend)
+	actionMoves(s, spend)
 	notificationMoves(s, spend)
 }
 

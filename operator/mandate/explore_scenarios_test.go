@@ -312,6 +312,11 @@ func scenarios() map[string]scenario {
 			mandates: one, checks: true, keepsChecks: true, lone: true,
 			allow: map[move]uint8{assess: 2, retract: 1, reset: 2, lose: 1, crash: 1, fail: 1},
 		},
+		"resets by actions": {
+			why:      "what the service shows stays as it was, so only the record tells, of which the operator is told",
+			mandates: one, checks: true, lone: true,
+			allow: map[move]uint8{act: 2, assess: 1, reset: 1, lose: 1, crash: 1, fail: 1},
+		},
 		"two operators send a review": {
 			mandates: one, checks: true, allow: map[move]uint8{assess: 1, reset: 1},
 		},

@@ -57,11 +57,14 @@ func (r *reconciliation) nextRead() time.Time {
 		state.forgetAccount(r.facts.now, r.knownAccount(), r.phase(accountPeriod))
 	}
 	if started || !scheduled || state.known != before {
-		r.localState.Update(r.mandate, func(s *localState) { *s = state })
+		r.localState.Update(r.mandate, func(s *localState) {
+			state.recordChanges = s.recordChanges // others count them
+			*s = state
+		})
 	}
 	changed := state.lastReadBy != connectionVersion{} && state.lastReadBy != r.connectionVersion()
 	deleted := r.facts.outcome == v1alpha1.OutcomeDeleted
-	if !r.carriedOut() || r.continues() || r.pendingRequest() != "" || deleted && changed {
+	if !r.carriedOut() || r.continues() || r.pendingRequest() != "" || deleted && changed || state.recordOutdated() {
 		return time.Time{}
 	}
 	return state.readAt
@@ -134,6 +137,9 @@ func (r *reconciliation) scheduleRead(reason string, after time.Duration) {
 			if after != 0 {
 				s.due = r.facts.now.Add(after)
 			}
+		}
+		if a.evidence.shown != "" {
+			s.recordShown = r.recordChanges
 		}
 		switch reason {
 		case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived, reasonVanished:

@@ -58,6 +58,7 @@ type reconciliation struct {
 	reviews            []review                    // of spec.checkReviews, those that are to be sent; set by Read
 	reviewed           reviewRecord                // what is known of spec.checkReviews
 	nextReview         int                         // those of spec.checkReviews before it were sent
+	recordChanges      int                         // of the local state, when this began
 	checkReview        idv.CheckReview             // of the next review, set by Confirm; personal data
 	receiverURL        idv.Secret                  // to subscribe, with its token; set by CheckSubscription
 	subscriptionFields idv.Raw                     // further fields of the subscription, set with receiverURL
@@ -79,7 +80,9 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	}
 	c.facts = c.newFacts(service)
 	c.facts.vouched = c.session.Connection.Vouched
-	c.facts.ownAccount = c.facts.id != 0 && c.localState.Get(mandate).known == c.knownAccount()
+	state := c.localState.Get(mandate)
+	c.recordChanges = state.recordChanges
+	c.facts.ownAccount = c.facts.id != 0 && state.known == c.knownAccount()
 	c.resumeCalls()
 	c.facts.readAt = c.nextRead()
 	request := c.pendingRequest()

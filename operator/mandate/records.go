@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -20,6 +21,18 @@ func (r *reconciliation) readRecord(ctx context.Context) error {
 	r.facts.record.read = true
 	return nil
 }
+
+// RecordChanged is told that an action has changed the record of a Mandate. Evidence depends on that, and nothing that
+// the service shows may tell of it: both are read again. A Mandate that was not reconciled yet is read anyway. It does
+// not block.
+func (r *Reconciler) RecordChanged(mandate types.NamespacedName) {
+	if r.localState.UpdateNamed(mandate, func(s *localState) { s.recordChanges++ }) {
+		r.wake(mandate)
+	}
+}
+
+// recordOutdated reports whether an action has changed the record since the evidence in the status was made of it.
+func (s *localState) recordOutdated() bool { return s.recordChanges != s.recordShown }
 
 // setRecord takes over what a record says.
 func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {

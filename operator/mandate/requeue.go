@@ -19,6 +19,9 @@ type localState struct {
 	sent     sentCalls        // if the next reconciliation is to continue
 	settled  settledCall      // the last call whose effect only a read shows
 	evidence seenEvidence     // what decisions are compared with
+	// recordChanges is how many changes of the record by others this process was told of, and recordShown how many of them
+	// the evidence in the status is of.
+	recordChanges, recordShown int
 	// identities is a digest of who the individuals are, as last compared with what was sent.
 	identities uint64
 
