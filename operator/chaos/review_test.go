@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/evidence"
 )
 
 // resetDuringReview accepts a check, and resets the individual while the operator sends that. The individual gives
@@ -63,12 +63,7 @@ func (s *scenario) giveEvidence(ctx context.Context) error {
 // reviewCheck decides jane's check as it is at the service now, when the status shows it. Who decides the application
 // decides both at once.
 func (s *scenario) reviewCheck(ctx context.Context, mandate string, decision v1alpha1.CheckDecision) error {
-	var check control.Check
-	var seen *v1alpha1.Mandate
-	err := s.untilShown(ctx, mandate, "the check as it is", func(m *v1alpha1.Mandate, now control.Check) bool {
-		check, seen = now, m
-		return evidenceOf(m, now) != ""
-	})
+	seen, check, err := s.untilShown(ctx, mandate, "the check as it is", nil)
 	if err != nil {
 		return err
 	}
@@ -82,86 +77,85 @@ func (s *scenario) reviewCheck(ctx context.Context, mandate string, decision v1a
 	}
 	return s.editSpec(ctx, mandate, fmt.Sprintf(`{"checkReviews": [
 		{"individual": "jane", "check": "address", "evidence": %q, "decision": %q, "comment": "canary-comment"}]%s}`,
-		evidenceOf(seen, check), decision, outcome), requests...)
-}
-
-// evidenceOf is what a status shows of a check; "" if it does not show it as it is.
-func evidenceOf(m *v1alpha1.Mandate, check control.Check) string {
-	for _, individual := range m.Status.Individuals {
-		for _, c := range individual.Checks {
-			if c.ID == check.ID && c.State != nil && c.State.Name == check.State {
-				return c.Evidence
-			}
-		}
-	}
-	return ""
+		check.Evidence, decision, outcome), requests...)
 }
 
 // rejectApplication decides on what the status shows.
 func (s *scenario) rejectApplication(ctx context.Context) error {
-	var seen string
-	err := s.untilShown(ctx, rejected, "the evidence", func(m *v1alpha1.Mandate, now control.Check) bool {
-		seen = m.Status.Evidence
-		return evidenceOf(m, now) != ""
-	})
+	seen, _, err := s.untilShown(ctx, rejected, "the evidence", nil)
 	if err != nil {
 		return err
 	}
 	return s.editSpec(ctx, rejected,
-		fmt.Sprintf(`{"decision": {"outcome": "Reject", "evidence": %q}}`, seen), rejectCheck, reject)
-}
-
-func (s *scenario) janesCheck(ctx context.Context, mandate string) (control.Check, error) {
-	applications, err := s.sandbox.Applications(ctx)
-	for i := range applications {
-		for _, individual := range applications[i].Individuals {
-			if individual.Reference == s.reference(mandate)+".jane" {
-				return individual.Checks[0], nil
-			}
-		}
-	}
-	return control.Check{}, errors.Join(err, fmt.Errorf("%s has no jane at the service", mandate))
+		fmt.Sprintf(`{"decision": {"outcome": "Reject", "evidence": %q}}`, seen.Status.Evidence), rejectCheck, reject)
 }
 
 // waitForgotten waits until the status shows jane's check as it is at the service, and no review of it.
 func (s *scenario) waitForgotten(ctx context.Context) error {
-	return s.untilShown(ctx, rejected, "no review", func(m *v1alpha1.Mandate, check control.Check) bool {
-		return len(m.Status.Reviews)+len(m.Status.PendingReviews) == 0 && evidenceOf(m, check) != ""
+	_, _, err := s.untilShown(ctx, rejected, "no review", func(status *v1alpha1.MandateStatus) bool {
+		return len(status.Reviews)+len(status.PendingReviews) == 0
 	})
+	return err
 }
 
-// waitReviewed waits until the status shows the rejection of jane's check. If the check was reset since the status
-// showed it, its author looks again, as a person would.
+// waitReviewed waits until the status shows the rejection of jane's check.
 func (s *scenario) waitReviewed(ctx context.Context) error {
-	seen := ""
-	return s.untilShown(ctx, rejected, "the review", func(m *v1alpha1.Mandate, check control.Check) bool {
-		ready, now := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady), evidenceOf(m, check)
-		outdated := ready != nil && ready.Reason == v1alpha1.ReasonReviewOutdated &&
-			ready.ObservedGeneration == m.Generation && len(m.Spec.CheckReviews) == 1
-		if outdated && now != "" && now != seen && now != m.Spec.CheckReviews[0].Evidence {
-			seen = now
-			_ = s.reviewCheck(ctx, rejected, v1alpha1.CheckDecisionReject) // until shows what is still missing
-		}
-		return slices.ContainsFunc(m.Status.Reviews, func(r v1alpha1.ReviewStatus) bool {
+	_, _, err := s.untilShown(ctx, rejected, "the review", func(status *v1alpha1.MandateStatus) bool {
+		return slices.ContainsFunc(status.Reviews, func(r v1alpha1.ReviewStatus) bool {
 			return r.Individual == "jane" && r.Check == "address" && r.Decision == v1alpha1.CheckDecisionReject
 		})
 	})
+	return err
 }
 
+// untilShown waits until a status shows jane's check as the service and the record have it, and what else is wanted.
 func (s *scenario) untilShown(
-	ctx context.Context, mandate, what string, shown func(*v1alpha1.Mandate, control.Check) bool,
-) error {
-	return s.until(ctx, func() string {
-		check, err := s.janesCheck(ctx, mandate)
-		m := s.mandate(mandate)
-		if err := errors.Join(err, cluster.watched.Get(ctx, client.ObjectKeyFromObject(m), m)); err != nil {
+	ctx context.Context, mandate, what string, shown func(*v1alpha1.MandateStatus) bool,
+) (m *v1alpha1.Mandate, check v1alpha1.CheckStatus, err error) {
+	err = s.until(ctx, func() string {
+		m = s.mandate(mandate)
+		if err := cluster.watched.Get(ctx, client.ObjectKeyFromObject(m), m); err != nil {
 			return err.Error()
 		}
-		if shown(m, check) {
+		found, current, err := s.janesCheck(ctx, m)
+		check = found
+		switch {
+		case err != nil:
+			return err.Error()
+		case current && (shown == nil || shown(&m.Status)):
 			return ""
 		}
 		return fmt.Sprintf("%s does not show %s: %s", mandate, what, s.statusWords(m))
 	})
+	return m, check, err
+}
+
+// janesCheck is jane's check as a status shows it. current reports whether its evidence is what the service and the
+// record make it now: a reset may leave ids and states as they were.
+func (s *scenario) janesCheck(
+	ctx context.Context, m *v1alpha1.Mandate,
+) (shown v1alpha1.CheckStatus, current bool, err error) {
+	i := slices.IndexFunc(m.Status.Individuals, func(i v1alpha1.IndividualStatus) bool { return i.Name == "jane" })
+	if i < 0 || len(m.Status.Individuals[i].Checks) == 0 {
+		return shown, false, nil
+	}
+	jane := m.Status.Individuals[i]
+	application, err := s.direct.RetrieveApplication(ctx, *m.Status.ApplicationID)
+	if err != nil {
+		return shown, false, err
+	}
+	record := &v1alpha1.ApplicationRecord{}
+	if err := cluster.Get(ctx, client.ObjectKeyFromObject(m), record); err != nil {
+		return shown, false, err
+	}
+	_, reset := evidence.LastReset(record, jane.Name)
+	for i := range application.Individuals {
+		if now := &application.Individuals[i]; now.ID == jane.ID {
+			_, checks := evidence.Key(record.Spec.Salt).Individual(now, reset)
+			return jane.Checks[0], slices.Contains(checks, jane.Checks[0].Evidence), nil
+		}
+	}
+	return shown, false, fmt.Errorf("%s has no jane at the service", m.Name)
 }
 
 // notSent reports that a request about the Mandate was not sent.

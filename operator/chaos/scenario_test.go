@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/internal/await"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv/faultproxy"
@@ -26,6 +27,7 @@ type scenario struct {
 	password  string
 	target    string // the URL of the service, past the proxy
 	sandbox   *control.Client
+	direct    *idv.Client // past the proxy
 	service   *faultproxy.Proxy
 	problems  []string
 
@@ -83,6 +85,13 @@ func (f *fleet) newScenario(plans []plan) (*scenario, error) {
 	if err := s.sandbox.SetDialect(f.ctx, "resetCheckIDs", "new"); err != nil {
 		return nil, err
 	}
+	s.direct, err = idv.New(idv.Config{
+		BaseURL: server.URL, RequestsPerSecond: -1,
+		Credentials: idv.Credentials{Username: sandbox.DefaultUsername, Password: idv.Hide(s.password)},
+	})
+	if err != nil {
+		return nil, err
+	}
 	transport := &http.Transport{}
 	s.service, err = faultproxy.New(faultproxy.Options{
 		Target: server.URL, Transport: transport, Inject: s.injectService, Epoch: f.current,
@@ -91,6 +100,7 @@ func (f *fleet) newScenario(plans []plan) (*scenario, error) {
 		return nil, err
 	}
 	s.close = func() {
+		s.direct.Close()
 		s.service.Close()
 		transport.CloseIdleConnections()
 		service.Close()

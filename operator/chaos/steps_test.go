@@ -253,7 +253,8 @@ func (s *scenario) mandate(name string) *v1alpha1.Mandate {
 	return &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}
 }
 
-// waitSettled waits until the application of a Mandate is known, or its outcome is unknown for good.
+// waitSettled waits until the application of a Mandate is known, or its outcome is unknown for good. A review that was
+// overtaken by a reset waits for its author, who knows the application.
 func (s *scenario) waitSettled(ctx context.Context, name string) (known bool, err error) {
 	err = s.until(ctx, func() string {
 		m := s.mandate(name)
@@ -261,7 +262,8 @@ func (s *scenario) waitSettled(ctx context.Context, name string) (known bool, er
 			return err.Error()
 		}
 		conditions := m.Status.Conditions
-		known = hasCondition(conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
+		known = hasCondition(conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted) ||
+			hasCondition(conditions, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReviewOutdated)
 		if known || isOutcomeUnknown(conditions) {
 			return ""
 		}
