@@ -26,6 +26,8 @@ func TestChartsEqualConfig(t *testing.T) {
 	rendered := c.render("mandate-operator", "--set=policy.enabled=true,reports.enabled=true,"+
 		"metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboard.enabled=true")
 	rendered = strings.ReplaceAll(rendered, "mandate-operator.reports.idv", "reports.idv")
+	rendered = strings.ReplaceAll(rendered, "mandate-operator.record.idv", "record.idv")
+	rendered = strings.ReplaceAll(rendered, "mandate-operator.operator.idv", "operator.idv")
 	rendered += "\n---\n" + c.helm("template", "mandate-operator-crds", crdChart)
 	got, want := map[string]any{}, map[string]any{}
 	for _, object := range objects(t, rendered) {

@@ -87,6 +87,8 @@ var changedValues = map[string]struct {
 	"networkPolicy.metricsFrom":           {to: `[]`},
 	"networkPolicy.notificationsFrom":     {to: `[{"podSelector": {}, "namespaceSelector": {}}]`},
 	"reports.enabled":                     {to: `true`},
+	"recordPolicy.enabled":                {to: `false`},
+	"operatorPolicy.enabled":              {to: `false`},
 	"policy.enabled":                      {to: `true`},
 	"roles.create":                        {to: `false`},
 	"roles.aggregateToDefault":            {to: `true`},

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -77,15 +78,24 @@ spec: {baseURL: "https://127.0.0.1:1", credentialsSecretRef: {name: none}}
 	})
 }
 
-// With --watch-namespaces, a RoleBinding in each of them is enough.
+// With --watch-namespaces, a RoleBinding in each of them is enough, with the ClusterRoleBinding of the verb record.
 func TestRoleBindingInsteadOfClusterRoleBinding(t *testing.T) {
 	c := in(t, env)
-	installed(c)
+	c.withRecordPolicy(true)
 	here, there := env.Namespace(t), env.Namespace(t)
 	c.bind(here, "narrow", "mandate-operator")
-	c.waitForAccess(here, "narrow", "watch", "mandates")
-	if c.may(there, "narrow", "get", "mandates") {
-		t.Fatal("it has access to another namespace")
+	c.waitForAccess(here, "narrow", "record", "applicationrecords")
+	create := func(namespace string) error {
+		return c.as("narrow").Create(t.Context(), record(t, namespace, "acme"), client.DryRunAll)
+	}
+	refused(t, "without the ClusterRoleBinding", create(here), "verb record")
+	c.bind("", "narrow", "mandate-operator-record")
+	c.waitForAccess("", "narrow", "record", "applicationrecords")
+	if err := create(here); err != nil {
+		t.Error(err)
+	}
+	if err := create(there); !apierrors.IsForbidden(err) || c.may(there, "narrow", "get", "mandates") {
+		t.Fatalf("it has access to another namespace: error %v, want one of RBAC", err)
 	}
 	config, err := clientcmd.LoadFromFile(c.kubeconfig)
 	c.check(err)

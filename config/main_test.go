@@ -83,15 +83,18 @@ func (c *cluster) tryKubectl(stdin string, arguments ...string) (string, error) 
 // cache is kubectl's. It would otherwise be in the user's home.
 func (c *cluster) cache() string { return filepath.Join(c.Dir, "kubectl-cache") }
 
-// bind gives a user the ClusterRoles in one namespace.
+// bind gives a user the ClusterRoles in one namespace, or in the whole cluster if namespace is empty.
 func (c *cluster) bind(namespace, user string, roles ...string) {
 	c.Helper()
+	metadata := metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"}
+	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}
 	for _, role := range roles {
-		c.check(c.Create(c.Context(), &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-		}))
+		ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role}
+		if namespace == "" {
+			c.check(c.Create(c.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metadata, RoleRef: ref, Subjects: subjects}))
+		} else {
+			c.check(c.Create(c.Context(), &rbacv1.RoleBinding{ObjectMeta: metadata, RoleRef: ref, Subjects: subjects}))
+		}
 	}
 }
 

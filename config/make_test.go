@@ -147,15 +147,7 @@ func (c *cluster) data() []*unstructured.Unstructured {
 	c.Helper()
 	var objects []*unstructured.Unstructured
 	for _, namespace := range []string{c.Namespace(c.T), operatorNamespace} {
-		record := parse(c.T, `
-apiVersion: idv.mandate.io/v1alpha1
-kind: ApplicationRecord
-metadata: {name: apr-1}
-spec: {salt: "0123456789abcdef0123456789abcdef", account: "0123456789abcdef0123456789abcdef",
-  serviceURL: "https://idv.example.com", reference: acme, mandateRef: {uid: "1"}, applicationID: 4711}
-`)
-		record.SetNamespace(namespace)
-		objects = append(objects, mandate(c.T, namespace, "{}"), record)
+		objects = append(objects, mandate(c.T, namespace, "{}"), record(c.T, namespace, "apr-1"))
 	}
 	for _, object := range objects {
 		c.check(c.Create(c.Context(), object))
@@ -178,7 +170,7 @@ func (c *cluster) onlyDataIsLeft(data []*unstructured.Unstructured) {
 			c.Errorf("make undeploy: %s %s has gone, or is going (%v)", object.GetKind(), object.GetName(), err)
 		}
 	}
-	for _, kind := range append(stays, "Deployment", "ClusterRole", "NetworkPolicy") {
+	for _, kind := range append(stays, "Deployment", "ClusterRole", "NetworkPolicy", "ValidatingAdmissionPolicy") {
 		if !slices.Contains(looked, kind) {
 			c.Errorf("config/default has no %s: it was not looked at as a whole: %q", kind, looked)
 		}

@@ -41,7 +41,7 @@ func TestEveryDirectoryIsAccepted(t *testing.T) {
 			}
 		})
 	}
-	want := []string{"crd", "default", "manager", "monitoring", "policy", "rbac", "reports", "samples"}
+	want := []string{"admission", "crd", "default", "manager", "monitoring", "policy", "rbac", "reports", "samples"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("directories (-want +got):\n%s", diff)
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // rejects is a patch that decides.
@@ -20,7 +23,7 @@ func TestPolicyAndApply(t *testing.T) {
 		"checkReviews: [" + review1 + "]}\n"
 	cases := map[string]struct {
 		reason string
-		// applied by a person who has the verb; then patch comes from them, if there is one.
+		// applied by a person who has the verbs; then patch comes from them, if there is one.
 		applied, patch string
 		// again is what the pipeline applies after that.
 		again, refused string
@@ -50,6 +53,21 @@ func TestPolicyAndApply(t *testing.T) {
 			refused:  "spec.decision",
 			decision: "Complete",
 		},
+		"with the suspension taken out": {
+			applied:  strings.Replace(decided, "{mandateType", "{suspend: true, mandateType", 1),
+			again:    decided,
+			refused:  "spec.suspend",
+			decision: "Complete",
+		},
+		"with the suspension taken out, and nothing to decide": {
+			applied: base + ", suspend: true}", again: base + "}",
+		},
+		"with the adoption taken out": {
+			applied: base + ", adopt: {applicationID: 1}}", again: base + "}", refused: "spec.adopt",
+		},
+		"without what somebody else adopts": {
+			applied: base + "}", patch: `{"spec":{"adopt":{"applicationID":1}}}`, again: base + "}",
+		},
 		"with other evidence": {
 			applied:  strings.Replace(decided, complete, reject, 1),
 			again:    strings.Replace(decided, complete, strings.Replace(reject, "-3", "-4", 1), 1),
@@ -68,7 +86,7 @@ func TestPolicyAndApply(t *testing.T) {
 		for _, side := range []string{"client", "server"} {
 			t.Run(name+" on the "+side+" side", func(t *testing.T) {
 				c, namespace := in(t, env), env.Namespace(t)
-				c.bind(namespace, "decider", rolesOf["decider"]...)
+				c.bind(namespace, "decider", slices.Concat(rolesOf["decider"], rolesOf["adopter"])...)
 				c.bind(namespace, "pipeline", rolesOf["pipeline"]...)
 				apply := []string{"apply", "--namespace", namespace, "--filename=-", "--as", "pipeline"}
 				if side == "server" {
@@ -76,6 +94,7 @@ func TestPolicyAndApply(t *testing.T) {
 				}
 				c.waitForAccess(namespace, "pipeline", "patch", "mandates")
 				c.waitForAccess(namespace, "decider", "decide", "mandates")
+				c.waitForAccess(namespace, "decider", "adopt", "mandates")
 				if output, err := c.tryKubectl(tc.applied, append(apply, "--as", "decider")...); err != nil {
 					t.Fatal(output)
 				}
@@ -104,13 +123,14 @@ func saysForbidden(output, field string) bool {
 	return forbidden && strings.Contains(output, field+" can be set")
 }
 
+// Accounts of the cluster's own controllers.
+const (
+	garbageCollector    = "system:serviceaccount:kube-system:generic-garbage-collector"
+	namespaceController = "system:serviceaccount:kube-system:namespace-controller"
+)
+
 // The operator and the cluster's own controllers have no verb of the policy, and need none for what they do.
 func TestPolicyLeavesControllersAlone(t *testing.T) {
-	const (
-		operator  = "system:serviceaccount:mandate-operator-system:mandate-operator"
-		collector = "system:serviceaccount:kube-system:generic-garbage-collector"
-		deleter   = "system:serviceaccount:kube-system:namespace-controller"
-	)
 	policed(t)
 	merge := func(patch string) func(client.Client, *unstructured.Unstructured) error {
 		return func(c client.Client, m *unstructured.Unstructured) error {
@@ -121,24 +141,29 @@ func TestPolicyLeavesControllersAlone(t *testing.T) {
 		user string
 		do   func(client.Client, *unstructured.Unstructured) error
 	}{
-		"the operator sets a finalizer": {operator, merge(`{"metadata":{"finalizers":["idv.mandate.io/application"]}}`)},
-		"the operator writes status": {operator, func(c client.Client, m *unstructured.Unstructured) error {
+		"the operator sets a finalizer": {
+			testenv.OperatorUser, merge(`{"metadata":{"finalizers":["idv.mandate.io/application"]}}`),
+		},
+		"the operator writes status": {testenv.OperatorUser, func(c client.Client, m *unstructured.Unstructured) error {
 			patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"applicationID":4711}}`))
 			return c.Status().Patch(t.Context(), m, patch)
 		}},
-		"the garbage collector removes an owner": {collector, merge(`{"metadata":{"ownerReferences":null}}`)},
-		"the garbage collector deletes": {collector, func(c client.Client, m *unstructured.Unstructured) error {
+		"the garbage collector removes an owner": {garbageCollector, merge(`{"metadata":{"ownerReferences":null}}`)},
+		"the garbage collector deletes": {garbageCollector, func(c client.Client, m *unstructured.Unstructured) error {
 			return c.Delete(t.Context(), m)
 		}},
-		"the namespace goes": {deleter, func(c client.Client, m *unstructured.Unstructured) error {
+		"the namespace goes": {namespaceController, func(c client.Client, m *unstructured.Unstructured) error {
 			return c.DeleteAllOf(t.Context(), m, client.InNamespace(m.GetNamespace()))
 		}},
 	}
-	for _, user := range []string{operator, collector} { // the namespace controller may patch nothing anyway
+	for user, field := range map[string]string{ // the namespace controller may patch nothing
+		testenv.OperatorUser: "spec", // config/admission refuses it, too
+		garbageCollector:     "spec.decision",
+	} {
 		c := in(t, env)
 		m := mandate(t, env.Namespace(t), "{}")
 		c.check(c.Create(t.Context(), m))
-		refused(t, user, merge(rejects)(c.as(user), m), "spec.decision")
+		refused(t, user, merge(rejects)(c.as(user), m), field)
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

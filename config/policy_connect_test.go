@@ -118,7 +118,7 @@ func TestPolicyOfConnectionsLeavesTheOperatorAlone(t *testing.T) {
 	c.check(operator.Patch(t.Context(), service.DeepCopy(), finalizer))
 	c.check(operator.Status().Patch(t.Context(), service.DeepCopy(), mergePatch(t, "{status: {observedGeneration: 1}}")))
 	refused(t, "the operator", operator.Patch(t.Context(), service.DeepCopy(),
-		mergePatch(t, `{spec: {baseURL: "https://other.example.com"}}`)), "spec.baseURL")
+		mergePatch(t, `{spec: {baseURL: "https://other.example.com"}}`)), "spec") // config/admission refuses it, too
 	c.check(operator.Patch(t.Context(), service.DeepCopy(), mergePatch(t, "{metadata: {finalizers: null}}")))
 }
 

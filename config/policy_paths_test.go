@@ -24,7 +24,14 @@ func TestPolicyOnEveryPath(t *testing.T) {
 		"a decision":   {mandate(t, namespace, "{}"), "decision", rejected, "decider"},
 		"evidence":     {mandate(t, namespace, "spec: {decision: "+reject+"}"), "decision", other, "decider"},
 		"who is meant": {mandate(t, namespace, "spec: {archived: true}"), "individuals", people, "decider"},
-		"an adoption":  {mandate(t, namespace, "{}"), "adopt", map[string]any{"applicationID": int64(1)}, "adopter"},
+		"a suspension": {
+			mandate(t, namespace, "spec: {suspend: true, decision: "+reject+"}"), "suspend", false, "decider",
+		},
+		"an adoption": {mandate(t, namespace, "{}"), "adopt", map[string]any{"applicationID": int64(1)}, "adopter"},
+		"another adoption": {
+			mandate(t, namespace, "spec: {adopt: {applicationID: 2}}"), "adopt", map[string]any{"applicationID": int64(1)},
+			"adopter",
+		},
 		"a connection": {identityService(t, namespace), "baseURL", "https://other.example.com", "connector"},
 	}
 	for name, tc := range cases {

@@ -42,7 +42,6 @@ func TestPolicyKeepsWhatIsDecidedAbout(t *testing.T) {
 		"e-mails":             {before: decided, edit: "{suppressEmailNotification: true}", field: "spec.suppressEmail"},
 		"what is archived":    {before: archived, edit: others, field: "spec.individuals can change"},
 		"where it is":         {before: archived, edit: "{serviceRef: {name: other}}", field: "spec.serviceRef can change"},
-		"no adoption":         {before: adopted, edit: "{adopt: null}", field: "spec.adopt can change"},
 		"several fields": {
 			before: decided,
 			edit:   "{name: Other, mandateType: {code: other}}",

@@ -17,7 +17,7 @@ var ours = []string{"mandates", "mandateactions", "identityservices", "clusterid
 // verbsOfRoles are all that a role can grant on them.
 var verbsOfRoles = []string{
 	"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "decide", "act", "adopt",
-	"connect",
+	"connect", "record",
 }
 
 // The roles that Kubernetes has for everybody reach nothing of ours: a Mandate's spec can hold personal data. The test
@@ -57,6 +57,7 @@ func TestOfferedRoles(t *testing.T) {
 	cases := map[string]struct {
 		aggregated string // the label that an aggregated ClusterRole selects
 		may        map[string][]string
+		status     bool // whether it grants to write statuses
 	}{
 		"idv-viewer": {
 			aggregated: "rbac.idv.mandate.io/aggregate-to-view",
@@ -81,6 +82,10 @@ func TestOfferedRoles(t *testing.T) {
 		"idv-platform": {
 			aggregated: "rbac.idv.mandate.io/aggregate-to-admin",
 			may:        map[string][]string{"clusteridentityservices": append(write, read...)},
+		},
+		"idv-restorer": {
+			may:    map[string][]string{"applicationrecords": append([]string{"create", "update", "patch", "record"}, read...)},
+			status: true,
 		},
 		"idv-decider": {may: map[string][]string{
 			"mandates":                append([]string{"update", "patch", "decide"}, read...),
@@ -133,17 +138,24 @@ func TestOfferedRoles(t *testing.T) {
 					}
 				}
 			}
-			for _, resource := range []string{"mandates/status", "mandateactions/status"} {
-				if c.may(namespace, name, "patch", resource) {
-					t.Errorf("%s may write %s, where the operator keeps what it knows", name, resource)
+			for _, resource := range []string{"mandates/status", "mandateactions/status", "identityservices/status"} {
+				if got := c.may(namespace, name, "patch", resource); got != tc.status {
+					t.Errorf("%s may write %s, where the operator keeps what it knows: %t, want %t", name, resource, got, tc.status)
 				}
 			}
 		})
 	}
 }
 
-// installed has what make deploy applies.
+// installed has what make deploy applies, but for the CRDs and the operator.
 func installed(c *cluster) {
+	c.Helper()
+	granted(c)
+	c.apply("--kustomize", "config/admission")
+}
+
+// granted has the roles that make deploy applies.
+func granted(c *cluster) {
 	c.Helper()
 	c.apply("--filename", "config/manager/namespace.yaml")
 	c.apply("--kustomize", "config/rbac")

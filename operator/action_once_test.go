@@ -1,15 +1,17 @@
 package operator_test
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // actionGone waits until an action does not exist any more.
@@ -73,22 +75,30 @@ func TestActionReapplied(t *testing.T) {
 	w.checkEmailed(control.Resend, 2)
 }
 
-// An action is applied again after it ended, in whatever way.
+// An action is applied again after it ended, in whatever way. It ends as the log says of its name, and sends nothing.
 func TestActionNameUsed(t *testing.T) {
 	t.Parallel()
+	answers := func(status int) control.Fault { return control.Fault{Kind: control.Answer, Status: status} }
 	cases := map[string]struct {
 		fault   control.Fault
+		answer  string // the dialect of the answer, if it is not the usual one
 		between func(*world)
 		again   string // what is applied again
 		failure string // the reason of Failed, "" if it completes as AlreadyDone
 	}{
-		"done":              {again: resend},
-		"another type":      {again: reset, failure: v1alpha1.ReasonNameUsed},
-		"another one":       {again: "{type: ResendInvite, individual: john}", failure: v1alpha1.ReasonNameUsed},
-		"a report":          {again: report, failure: v1alpha1.ReasonNameUsed},
-		"the answer lost":   {fault: control.Fault{Kind: control.Close, AfterWork: true}, again: resend},
-		"the request lost":  {fault: control.Fault{Kind: control.ResetConnection}, again: resend},
-		"refused":           {fault: control.Fault{Kind: control.Answer, Status: 405}, again: resend},
+		"done":         {again: resend},
+		"accepted":     {answer: "202", again: resend},
+		"another type": {again: reset, failure: v1alpha1.ReasonNameUsed},
+		"another one":  {again: "{type: ResendInvite, individual: john}", failure: v1alpha1.ReasonNameUsed},
+		"the answer lost": {
+			fault: control.Fault{Kind: control.Close, AfterWork: true}, again: resend, failure: v1alpha1.ReasonOutcomeUnknown,
+		},
+		"the request lost": {
+			fault: control.Fault{Kind: control.ResetConnection}, again: resend, failure: v1alpha1.ReasonOutcomeUnknown,
+		},
+		"refused":           {fault: answers(405), again: resend, failure: v1alpha1.ReasonRefused},
+		"forbidden":         {fault: answers(403), again: resend, failure: v1alpha1.ReasonForbidden},
+		"refused, another":  {fault: answers(405), again: reset, failure: v1alpha1.ReasonNameUsed},
 		"Mandate replaced":  {between: (*world).replaceMandate, again: resend},
 		"Mandate suspended": {between: func(w *world) { w.mandate("acme", "{suspend: true}") }, again: resend},
 		"Mandate deleted":   {between: func(w *world) { w.kubectl("delete", "mandate", "acme") }, again: resend},
@@ -101,6 +111,7 @@ func TestActionNameUsed(t *testing.T) {
 				c.fault.Operation = control.ResendInvites
 				w.fault(c.fault)
 			}
+			w.check(w.sandbox.SetDialect(t.Context(), "resendResetAnswer", cmp.Or(c.answer, "message")))
 			w.action("resend", resend)
 			r.reconcile("resend")
 			w.untilAction("resend", "finished", func(a *v1alpha1.MandateAction) bool { return a.Status.CompletedTime != nil })
@@ -117,7 +128,51 @@ func TestActionNameUsed(t *testing.T) {
 	}
 }
 
-// A request that certainly did nothing does not use up the name.
+// The log has only a digest of what was done before the last hundred calls. Its result is not known any more.
+func TestActionLongAgo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ again, condition, reason string }{
+		"the same":     {resend, v1alpha1.ConditionComplete, v1alpha1.ReasonAlreadyDone},
+		"another type": {reset, v1alpha1.ConditionFailed, v1alpha1.ReasonNameUsed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, r, _ := newActionReconcilers(t)
+			w.action("resend", resend)
+			r.reconcile("resend")
+			w.actionCompletes("resend")
+			record := w.record("acme")
+			w.fillLog(record)
+			w.check(w.Update(t.Context(), record))
+			w.action("next", resend)
+			r.reconcile("next")
+			w.actionCompletes("next")
+			if record = w.record("acme"); len(record.Spec.Earlier) != 1 || w.callOf("resend") != nil {
+				t.Fatalf("the log still has the call: %+v", record.Spec)
+			}
+			w.replaceAction("resend", c.again)
+			w.actionSendsNothing(r, "resend", c.condition, c.reason, 2)
+		})
+	}
+}
+
+// callOf is what the log of the Mandate acme has of an action; nil if it has nothing.
+func (w *world) callOf(action string) *v1alpha1.Call {
+	w.Helper()
+	return ledger.Find(w.record("acme"), func(c *v1alpha1.Call) bool { return c.Name == action })
+}
+
+// fillLog adds calls that are over, until the record has a hundred.
+func (w *world) fillLog(record *v1alpha1.ApplicationRecord) {
+	for i := len(record.Spec.Calls); i < 100; i++ {
+		call := ledger.New(v1alpha1.CallResendInvite, time.Now())
+		call.Seq, call.Name = int32(i)+1000, fmt.Sprint("action-", i)
+		call.UID, call.Individual = "earlier", "jane"
+		record.Spec.Calls = append(record.Spec.Calls, ledger.Ended(call, v1alpha1.CallDone, time.Now()))
+	}
+}
+
+// A request that certainly did nothing does not use up the name for this action. For another one, it does.
 func TestActionNameFreeAgain(t *testing.T) {
 	t.Parallel()
 	w, r, _ := newActionReconcilers(t)
@@ -125,22 +180,25 @@ func TestActionNameFreeAgain(t *testing.T) {
 	w.action("resend", resend)
 	r.reconcile("resend")
 	w.actionWaits("resend", v1alpha1.ReasonRetrying)
-	if record := w.record("acme"); len(record.Spec.Actions) != 0 {
-		t.Errorf("the ledger has %+v", record.Spec.Actions)
+	before := w.callOf("resend")
+	if before == nil || before.Result != v1alpha1.CallNotSent || before.Sends != 0 {
+		t.Fatalf("the log has %+v", before)
 	}
 	w.check(w.sandbox.ClearFaults(t.Context()))
-	w.replaceAction("resend", reset) // another order
+	w.replaceAction("resend", reset)
+	w.actionSendsNothing(r, "resend", v1alpha1.ConditionFailed, v1alpha1.ReasonNameUsed, 1)
+	w.replaceAction("resend", resend)
 	r.reconcile("resend")
-	w.actionCompletes("resend")
-	w.checkEmailed(control.Reset, 1)
-	recorded := w.record("acme").Spec.Actions
-	if len(recorded) != 1 || recorded[0].Name != "resend" || recorded[0].Type != v1alpha1.MandateActionResetIndividual ||
-		recorded[0].Individual != "jane" || recorded[0].StartedTime.IsZero() {
-		t.Errorf("the ledger has %+v", recorded)
+	action := w.actionCompletes("resend")
+	w.checkEmailed(control.Resend, 1)
+	after := w.callOf("resend")
+	if after.Seq != before.Seq || after.Result != v1alpha1.CallDone || after.Sends != 1 || after.UID != action.UID ||
+		after.Individual != "jane" || after.Generation == 0 || after.EndedTime == nil {
+		t.Errorf("the log has %+v", after)
 	}
 }
 
-// Something changes after the start is recorded, and right before the request: nothing is sent.
+// Something changes after the call is recorded, and right before the request: nothing is sent.
 func TestActionLooksOnceMore(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -162,6 +220,17 @@ func TestActionLooksOnceMore(t *testing.T) {
 			change: (*world).replaceMandate,
 			reason: v1alpha1.ReasonMandateNotReady,
 			repair: func(w *world) { w.newManualReconciler().reconcile("acme") },
+		},
+		"record restored": {
+			change: func(w *world) {
+				record := w.record("acme")
+				w.check(w.Delete(w.Context(), record))
+				record.ResourceVersion, record.UID = "", ""
+				record.Spec.Calls = record.Spec.Calls[:1]
+				w.check(w.Create(w.Context(), record))
+			},
+			reason: v1alpha1.ReasonRetrying,
+			repair: func(*world) {},
 		},
 		"deleted":  {change: func(w *world) { w.kubectl("delete", "mandateaction", "resend") }},
 		"replaced": {change: func(w *world) { w.replaceAction("resend", resend) }},
@@ -186,8 +255,10 @@ func TestActionLooksOnceMore(t *testing.T) {
 				r.reconcile("resend")
 				w.actionFails("resend", c.reason)
 				return
-			default:
+			case c.reason != v1alpha1.ReasonRetrying: // which it is until it has looked again
 				r.reconcile("resend")
+				fallthrough
+			default:
 				w.actionWaits("resend", c.reason)
 				w.checkResends(0)
 				c.repair(w)
@@ -203,7 +274,7 @@ func TestActionLooksOnceMore(t *testing.T) {
 func TestActionLooksOnceMoreAtTheService(t *testing.T) {
 	t.Parallel()
 	// before is the request to the API server that comes before the last look.
-	for spec, before := range map[string]string{resend: recordPatch, report: statusPatch} {
+	for spec, before := range map[string]string{resend: recordPatch, report: "get ApplicationRecord"} {
 		t.Run(before, func(t *testing.T) {
 			t.Parallel()
 			w, r, _ := newActionReconcilers(t)
@@ -243,43 +314,41 @@ func TestActionWithoutRecord(t *testing.T) {
 	w.checkResends(1)
 }
 
-// A report is stored once per name. One that could not be had yet does not use up its name.
+// A report is downloaded again when its action is applied again, under whichever name: that e-mails nobody. What is
+// there is never written over.
 func TestReportReapplied(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
 	m := w.ready("acme")
-	w.action("report", report)
-	w.actionWaits("report", v1alpha1.ReasonReportNotReady)
+	w.action("report", resend)
+	w.actionCompletes("report")
 	w.replaceAction("report", report)
 	w.actionWaits("report", v1alpha1.ReasonReportNotReady)
 	w.complete(m)
-	w.checkReport(w.actionCompletes("report"), "application/pdf", "%PDF-")
-	requests := w.requests(control.IndividualReport)
-	w.kubectl("delete", "secret", "jane-report") // as the garbage collector does, which does not run here
+	first := w.actionCompletes("report")
+	w.checkReport(first, "application/pdf", "%PDF-")
+	w.replaceAction("report", report) // before the garbage collector, which does not run here, has deleted the Secret
+	w.actionFails("report", v1alpha1.ReasonSecretExists)
+	w.kubectl("delete", "secret", "jane-report")
 	w.replaceAction("report", report)
-	w.actionFinishes("report", v1alpha1.ConditionComplete, v1alpha1.ReasonAlreadyDone)
-	w.checkNoSecret("jane-report")
-	if got := w.requests(control.IndividualReport); got != requests {
-		t.Errorf("the report was downloaded %d times more", got-requests)
+	w.checkReport(w.actionCompletes("report"), "application/pdf", "%PDF-")
+	if call := w.callOf("report"); call == nil || call.Kind != v1alpha1.CallResendInvite {
+		t.Errorf("the log has %+v", call)
 	}
+	w.checkEmailed(control.Resend, 1)
 }
 
-// A Mandate has had as many actions as its record can remember.
+// A Mandate has had as many calls as its record can remember.
 func TestTooManyActions(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
 	w.ready("acme")
 	record := w.onlyRecord()
-	for i := range 100 {
-		record.Spec.Actions = append(record.Spec.Actions, v1alpha1.RecordedAction{
-			Name: fmt.Sprint("action-", i), Type: v1alpha1.MandateActionResendInvite, Individual: "jane",
-			UID: "earlier", StartedTime: metav1.Now(),
-		})
-	}
+	w.fillLog(record)
 	for i := range 1000 {
-		record.Spec.EarlierActions = append(record.Spec.EarlierActions, fmt.Sprintf("%032x", i))
+		record.Spec.Earlier = append(record.Spec.Earlier, fmt.Sprintf("%032x", i))
 	}
 	w.check(w.Update(t.Context(), record))
 	w.action("resend", resend)

@@ -3,6 +3,7 @@ package operator_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
@@ -12,6 +13,7 @@ import (
 	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // newActionReconcilers sets up a Mandate acme with an application, and two operators for its actions.
@@ -43,47 +45,43 @@ func TestActionCrashes(t *testing.T) {
 		unknown  bool // the action fails with OutcomeUnknown, and otherwise completes
 		requests int64
 	}{
-		"before the start is recorded": {
-			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 1, crashBefore) },
+		"before the call is recorded": {
+			crash:    func(r *manualActionReconciler) { r.intercept(recordPatch, 1, crashBefore) },
 			requests: 1,
 		},
-		"between the start and the ledger": {
-			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 1, crashAfter) },
-			unknown:  true,
-			requests: 0,
-			why:      "nothing proves that the request was not sent",
-		},
-		"between the ledger and the request": {
+		"between the record and the request": {
 			crash:    func(r *manualActionReconciler) { r.intercept(recordPatch, 1, crashAfter) },
 			unknown:  true,
 			requests: 0,
 			why:      "nothing proves that the request was not sent",
 		},
 		"between the request and the result": {
-			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 2, crashBefore) },
-			unknown:  true,
-			requests: 1,
-		},
-		"after the result": {
-			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 2, crashAfter) },
-			requests: 1,
-		},
-		"before the rejection is recorded": {
-			fault:    control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
-			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 2, crashBefore) },
-			unknown:  true,
-			requests: 1,
-			why:      "the proof that nothing was done is lost, and so nothing is sent again",
-		},
-		"before the rejection is in the ledger": {
-			fault:    control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
 			crash:    func(r *manualActionReconciler) { r.intercept(recordPatch, 2, crashBefore) },
 			unknown:  true,
 			requests: 1,
 		},
+		"between the result and the status": {
+			crash:    func(r *manualActionReconciler) { r.intercept(recordPatch, 2, crashAfter) },
+			requests: 1,
+		},
+		"before the status": {
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 1, crashBefore) },
+			requests: 1,
+		},
+		"after the status": {
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 1, crashAfter) },
+			requests: 1,
+		},
+		"before the rejection is recorded": {
+			fault:    control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
+			crash:    func(r *manualActionReconciler) { r.intercept(recordPatch, 2, crashBefore) },
+			unknown:  true,
+			requests: 1,
+			why:      "the proof that nothing was done is lost, and so nothing is sent again",
+		},
 		"after the rejection is recorded": {
 			fault:    control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
-			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 2, crashAfter) },
+			crash:    func(r *manualActionReconciler) { r.intercept(recordPatch, 2, crashAfter) },
 			requests: 2,
 		},
 	}
@@ -120,11 +118,11 @@ func TestActionCrashes(t *testing.T) {
 // Two operators reconcile one action: one that has lost its lease without noticing, and its successor.
 func TestTwoOperatorsOneAction(t *testing.T) {
 	t.Parallel()
-	t.Run("both start it", func(t *testing.T) {
+	t.Run("both begin it", func(t *testing.T) {
 		t.Parallel()
 		w, first, second := newActionReconcilers(t)
 		w.action("resend", resend)
-		first.intercept(statusPatch, 1, func(do func() error) error {
+		first.intercept(recordPatch, 1, func(do func() error) error {
 			second.reconcile("resend")
 			return do()
 		})
@@ -132,11 +130,11 @@ func TestTwoOperatorsOneAction(t *testing.T) {
 		w.actionCompletes("resend")
 		w.checkResends(1)
 	})
-	t.Run("one has started it", func(t *testing.T) {
+	t.Run("one has begun it", func(t *testing.T) {
 		t.Parallel()
 		w, first, second := newActionReconcilers(t)
 		w.action("resend", resend)
-		first.intercept(statusPatch, 2, func(do func() error) error {
+		first.intercept(recordPatch, 2, func(do func() error) error {
 			if result := second.reconcile("resend"); result.RequeueAfter <= 0 {
 				t.Error("the second operator does not requeue")
 			}
@@ -151,13 +149,29 @@ func TestTwoOperatorsOneAction(t *testing.T) {
 		w, first, second := newActionReconcilers(t)
 		second.setSettleDelay(0)
 		w.action("resend", resend)
-		first.intercept(statusPatch, 2, func(do func() error) error {
+		first.intercept(recordPatch, 2, func(do func() error) error {
 			second.reconcile("resend")
 			return do()
 		})
 		first.reconcile("resend")
-		w.actionFails("resend", v1alpha1.ReasonOutcomeUnknown) // a result is final
+		w.actionFails("resend", v1alpha1.ReasonOutcomeUnknown) // an end is final
+		if call := w.callOf("resend"); call.Result != v1alpha1.CallDone {
+			t.Errorf("the log has %+v, and the first operator knows that it is done", call)
+		}
 		w.checkResends(1)
+	})
+	t.Run("one is held up before its last look", func(t *testing.T) {
+		t.Parallel()
+		w, first, second := newActionReconcilers(t)
+		second.setSettleDelay(0)
+		w.action("resend", resend)
+		second.intercept(statusPatch, 1, func(func() error) error { return errors.New("connection to the API server lost") })
+		first.intercept("get IdentityService", 1, func(do func() error) error {
+			second.reconcile("resend")
+			return do()
+		})
+		first.reconcile("resend")
+		w.checkResends(0)
 	})
 	t.Run("one has a stale cache", func(t *testing.T) {
 		t.Parallel()
@@ -176,29 +190,29 @@ func TestActionWrites(t *testing.T) {
 	t.Parallel()
 	unavailable := errors.New("connection to the API server lost")
 	cases := map[string]func(*world, *manualActionReconciler){
-		"the answer to the start is lost": func(_ *world, r *manualActionReconciler) {
-			r.intercept(statusPatch, 1, func(do func() error) error { return errors.Join(do(), unavailable) })
-		},
-		"the start is not recorded": func(_ *world, r *manualActionReconciler) {
-			r.intercept(statusPatch, 1, func(func() error) error { return unavailable })
-		},
-		"the answer to the ledger is lost": func(_ *world, r *manualActionReconciler) {
+		"the answer to the call is lost": func(_ *world, r *manualActionReconciler) {
 			r.intercept(recordPatch, 1, func(do func() error) error { return errors.Join(do(), unavailable) })
 		},
-		"the name is not recorded": func(_ *world, r *manualActionReconciler) {
+		"the call is not recorded": func(_ *world, r *manualActionReconciler) {
 			r.intercept(recordPatch, 1, func(func() error) error { return unavailable })
 		},
 		"the last look fails": func(_ *world, r *manualActionReconciler) {
 			r.intercept("get PartialObjectMetadata", 2, func(func() error) error { return unavailable })
 		},
 		"the answer to the result is lost": func(_ *world, r *manualActionReconciler) {
-			r.intercept(statusPatch, 2, func(do func() error) error { return errors.Join(do(), unavailable) })
+			r.intercept(recordPatch, 2, func(do func() error) error { return errors.Join(do(), unavailable) })
 		},
 		"the result is not recorded": func(_ *world, r *manualActionReconciler) {
-			r.intercept(statusPatch, 2, func(func() error) error { return unavailable })
+			r.intercept(recordPatch, 2, func(func() error) error { return unavailable })
+		},
+		"the answer to the status is lost": func(_ *world, r *manualActionReconciler) {
+			r.intercept(statusPatch, 1, func(do func() error) error { return errors.Join(do(), unavailable) })
+		},
+		"the status is not written": func(_ *world, r *manualActionReconciler) {
+			r.intercept(statusPatch, 1, func(func() error) error { return unavailable })
 		},
 		"the action is edited during the request": func(w *world, r *manualActionReconciler) {
-			r.intercept(statusPatch, 2, func(do func() error) error {
+			r.intercept(recordPatch, 2, func(do func() error) error {
 				w.action("resend", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
 				return do()
 			})
@@ -220,12 +234,12 @@ func TestActionWrites(t *testing.T) {
 	}
 }
 
-// An action is edited before its start: the start fails, and the next reconciliation carries it out.
+// An action is edited before its request: nothing is sent, and the next reconciliation carries it out.
 func TestActionEditedBeforeStart(t *testing.T) {
 	t.Parallel()
 	w, r, _ := newActionReconcilers(t)
 	w.action("resend", resend)
-	r.intercept(statusPatch, 1, func(do func() error) error {
+	r.intercept(recordPatch, 1, func(do func() error) error {
 		w.action("resend", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
 		return do()
 	})
@@ -236,12 +250,12 @@ func TestActionEditedBeforeStart(t *testing.T) {
 	w.checkResends(1)
 }
 
-// An action is deleted before its start: nothing is sent.
+// An action is deleted before its request: nothing is sent.
 func TestActionDeletedBeforeStart(t *testing.T) {
 	t.Parallel()
 	w, r, _ := newActionReconcilers(t)
 	w.action("resend", resend)
-	r.intercept(statusPatch, 1, func(do func() error) error {
+	r.intercept(recordPatch, 1, func(do func() error) error {
 		w.kubectl("delete", "mandateaction", "resend")
 		return do()
 	})
@@ -254,7 +268,7 @@ func TestActionReplacedDuringRequest(t *testing.T) {
 	t.Parallel()
 	w, r, _ := newActionReconcilers(t)
 	w.action("resend", resend)
-	r.intercept(statusPatch, 2, func(do func() error) error {
+	r.intercept(recordPatch, 2, func(do func() error) error {
 		w.kubectl("delete", "mandateaction", "resend")
 		w.action("resend", resend)
 		return do()
@@ -263,7 +277,7 @@ func TestActionReplacedDuringRequest(t *testing.T) {
 	if action := w.getAction("resend"); len(action.Status.Conditions) > 0 {
 		t.Errorf("the result of the old action was written into the new one: %+v", action.Status)
 	}
-	w.checkResends(1)
+	w.actionSendsNothing(r, "resend", v1alpha1.ConditionComplete, v1alpha1.ReasonAlreadyDone, 1)
 }
 
 // A shutdown waits for a request in progress, and starts no other.
@@ -272,7 +286,7 @@ func TestActionDrain(t *testing.T) {
 	w, r, _ := newActionReconcilers(t)
 	w.action("resend", resend)
 	drained := make(chan struct{})
-	r.intercept(statusPatch, 2, func(do func() error) error {
+	r.intercept(recordPatch, 2, func(do func() error) error {
 		go func() {
 			r.Drain(t.Context())
 			close(drained)
@@ -290,15 +304,15 @@ func TestActionDrain(t *testing.T) {
 	w.actionCompletes("resend")
 	w.action("late", resend)
 	r.reconcile("late")
-	if action := w.getAction("late"); action.Status.StartedTime != nil {
-		t.Errorf("an action started during a shutdown: %+v", action.Status)
+	if call := w.callOf("late"); call != nil {
+		t.Errorf("a call began during a shutdown: %+v", call)
 	}
 	w.checkResends(1)
 }
 
-// An action costs three writes, for the start, the ledger and the result, reads of the record and the live Mandate, one
-// last look at the Mandate, the action and the service, and one read of the application before the request. Reconciling
-// a finished action costs nothing.
+// An action costs three writes, for the call, its result and the status, reads of the record and the live Mandate, one
+// last look at the Mandate, the action, the record and the service, and one read of the application before the request.
+// Reconciling a finished action costs nothing.
 func TestActionCost(t *testing.T) {
 	t.Parallel()
 	w, r, _ := newActionReconcilers(t)
@@ -314,7 +328,7 @@ func TestActionCost(t *testing.T) {
 	}
 	w.actionCompletes("resend")
 	want := map[string]int{
-		statusPatch: 2, recordPatch: 1, "get ApplicationRecord": 1, "get Mandate": 1, "get PartialObjectMetadata": 2,
+		statusPatch: 1, recordPatch: 2, "get ApplicationRecord": 1, "get Mandate": 1, "get PartialObjectMetadata": 3,
 		"get IdentityService": 1,
 	}
 	if diff := cmp.Diff(want, made); diff != "" {
@@ -324,6 +338,44 @@ func TestActionCost(t *testing.T) {
 		t.Errorf("%d reads of the application, want 1", got)
 	}
 	w.checkResends(1)
+}
+
+// A call that the Mandate orders may be under way. An action waits for its end, and does not end it.
+func TestActionWaitsForACall(t *testing.T) {
+	t.Parallel()
+	for kind, ends := range map[v1alpha1.CallKind]bool{v1alpha1.CallComplete: false, v1alpha1.CallResetIndividual: true} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			w, r, _ := newActionReconcilers(t)
+			call := ledger.New(kind, time.Now())
+			call.Individual = "john"
+			call.Name = map[bool]string{true: "gone"}[ends] // an action that does not exist any more
+			direct := ledger.Ledger{Reader: w.Client, Writer: w.Client}
+			record, err := direct.Begin(t.Context(), w.record("acme"), call, nil)
+			w.check(err)
+			w.action("resend", resend)
+			if result := r.reconcile("resend"); result.RequeueAfter <= 0 || result.RequeueAfter > 10*time.Second {
+				t.Errorf("the action is requeued after %s", result.RequeueAfter)
+			}
+			w.checkResends(0)
+			r.setSettleDelay(0)
+			r.reconcile("resend")
+			open := ledger.Find(w.record("acme"), func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce })
+			if !ends {
+				if open.Result != "" {
+					t.Errorf("the call is %s, and the controller of the Mandate finds out what it is", open.Result)
+				}
+				w.checkResends(0)
+				_, err = direct.End(t.Context(), record, ledger.Ended(*open, v1alpha1.CallDone, time.Now()))
+				w.check(err)
+				r.reconcile("resend")
+			} else if open.Result != v1alpha1.CallUnknown {
+				t.Errorf("the call of nobody is %q", open.Result)
+			}
+			w.actionCompletes("resend")
+			w.checkResends(1)
+		})
+	}
 }
 
 // The IdentityService points to another service, whose ids belong to other applications.

@@ -92,8 +92,7 @@ func (w *world) checkFinished(action *v1alpha1.MandateAction, conditionType, rea
 	if complete == meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFailed) {
 		w.Errorf("the action %s has not exactly one of Complete and Failed: %+v", action.Name, conditions)
 	}
-	if action.Status.Attempt != "" || action.Status.CompletedTime == nil ||
-		action.Status.ObservedGeneration != action.Generation {
+	if action.Status.CompletedTime == nil || action.Status.ObservedGeneration != action.Generation {
 		w.Errorf("the status of the finished action %s is %+v", action.Name, action.Status)
 	}
 }
@@ -257,11 +256,14 @@ func TestActionRetried(t *testing.T) {
 	w.fault(tooMany)
 	w.action("resend", resend)
 	w.actionWaits("resend", v1alpha1.ReasonRetrying)
-	started := w.getAction("resend").Status.StartedTime
+	if started := w.getAction("resend").Status.StartedTime; started != nil {
+		t.Errorf("an action that was not sent started at %s", started)
+	}
 	w.checkEmailed(control.Resend, 0)
 	w.check(w.sandbox.ClearFaults(t.Context()))
-	if action := w.actionCompletes("resend"); !action.Status.StartedTime.Equal(started) {
-		t.Errorf("startedTime changed from %s to %s", started, action.Status.StartedTime)
+	started, call := w.actionCompletes("resend").Status.StartedTime, w.callOf("resend")
+	if started == nil || started.Unix() != call.StartedTime.Unix() || !call.FirstStartedTime.Before(&call.StartedTime) {
+		t.Errorf("the action started at %s, and the log has %+v", started, call)
 	}
 	w.checkEmailed(control.Resend, 1)
 }
@@ -295,7 +297,7 @@ func TestActionLabelledMeanwhile(t *testing.T) {
 	w.checkEmailed(control.Resend, 1)
 }
 
-// The operator is killed during an action. Its successor finds a start without a result, and sends nothing again.
+// The operator is killed during an action. Its successor finds a call without a result, and sends nothing again.
 func TestActionKilled(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -333,9 +335,9 @@ func TestActionKilled(t *testing.T) {
 			w.action("resend", resend)
 			c.kill(w)
 			w.kill()
-			if action := w.getAction("resend"); action.Status.Attempt == "" || action.Status.StartedTime == nil ||
-				action.Status.CompletedTime != nil {
-				t.Fatalf("the start was not recorded before the request, or the action has finished: %+v", action.Status)
+			call, action := w.callOf("resend"), w.getAction("resend")
+			if call == nil || call.Result != "" || call.UID != action.UID || action.Status.CompletedTime != nil {
+				t.Fatalf("the call was not recorded before the request, or is over: %+v, %+v", call, action.Status)
 			}
 			w.start()
 			w.actionFails("resend", v1alpha1.ReasonOutcomeUnknown)

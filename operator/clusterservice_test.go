@@ -214,13 +214,20 @@ func TestClusterServiceInUse(t *testing.T) {
 	w.untilService(s, "gone", absent)
 }
 
-// runAs makes the operator run as a user with the permissions of config/rbac in this namespace only.
+// runAs makes the operator run as a user with the permissions of config/rbac in this namespace only, and with the verb
+// record, which the policy of config/admission requires in the whole cluster.
 func (w *world) runAs(user string) {
 	w.Helper()
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: user}}
 	w.check(w.Create(w.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: user},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "mandate-operator"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: user}},
+		Subjects:   subjects,
+	}))
+	w.check(w.Create(w.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: user + "-"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "mandate-operator-record"},
+		Subjects:   subjects,
 	}))
 	config, err := clientcmd.LoadFromFile(w.kubeconfig)
 	w.check(err)

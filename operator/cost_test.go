@@ -51,6 +51,23 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// A decision costs three writes: its entry in the log, the result, and the status. The test is not parallel, because
+// the API server counts all requests.
+func TestCostOfADecision(t *testing.T) {
+	w := connected(t)
+	w.start("--settle-delay=1m")
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	w.mandate("acme", "{}")
+	w.play(w.ready("acme"), control.ResultPass)
+	seen := w.inReview("acme")
+	before := apiWrites(t)
+	w.mandate("acme", "{"+decision(seen, v1alpha1.DecisionComplete)+"}")
+	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
+	w.costs(before, counts{
+		"APPLY mandates": 1, "PATCH applicationrecords": 2, "PATCH mandates/status": 1, "POST events": 1,
+	})
+}
+
 // perMandate is what Mandates cost from manifest to Ready, with the write of the test itself.
 func perMandate(n int) counts {
 	return counts{

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -223,28 +224,38 @@ func (w *world) checkReady(name, reason string) {
 	w.Errorf("Ready of %s has another reason than %s: %+v", name, reason, w.get(name).Status.Conditions)
 }
 
-// The status of an earlier version has the ids of jane and john the wrong way around. An action and a review reach the
-// individual that they name, or nobody, and the status is corrected.
-func TestIndividualsSwapped(t *testing.T) {
+// Somebody swaps the Secrets of jane and john after the create. Which individual is which does not change: nothing
+// is sent, also not by an operator that knows nothing else, until the Secrets are as they were sent.
+func TestSecretsSwapped(t *testing.T) {
 	t.Parallel()
 	w, _ := newPresented(t)
-	w.john()
-	w.mandate("acme", janeAndJohn)
+	secrets := func(jane, john string) {
+		w.secret("jane", map[string]string{"email": "jane@example.com", "reference": jane})
+		w.secret("john", map[string]string{"email": "john@example.com", "reference": john})
+	}
+	secrets("person-1", "person-2")
+	w.mandate("acme", `{individuals: [
+		{name: jane, detailsSecretRef: {name: jane}}, {name: john, detailsSecretRef: {name: john}}]}`)
 	r := w.newManualReconciler()
 	r.reconcile("acme")
 	jane, john := w.people()
 	w.checkIndividualIDs(jane, john)
-	w.swap("acme")
-	r = w.newManualReconciler() // which knows nothing but the status
 
+	secrets("person-2", "person-1")
+	r = w.newManualReconciler()
 	actions := r.newActionReconciler()
 	w.action("reset", reset)
 	actions.reconcile("reset")
 	w.checkEmailed(control.Reset, 0)
 	w.actionWaits("reset", v1alpha1.ReasonIndividualsUnmatched)
-
 	w.requestRead("acme")
 	r.reconcile("acme")
+	w.checkReady("acme", v1alpha1.ReasonIndividualsUnmatched)
+
+	secrets("person-1", "person-2")
+	w.requestRead("acme")
+	r.reconcile("acme")
+	w.checkReady("acme", v1alpha1.ReasonAccepted)
 	w.checkIndividualIDs(jane, john)
 	actions.reconcile("reset")
 	w.actionCompletes("reset")
@@ -367,7 +378,7 @@ func TestIndividualsMatched(t *testing.T) {
 	cases := map[string]func([]individual) []individual{
 		"in another order":       reversed,
 		"without their e-mails":  func(all []individual) []individual { return withoutEmails(reversed(all)) },
-		"by position alone":      withoutReferences,
+		"by masked e-mail":       func(all []individual) []individual { return masked(reversed(all)) },
 		"by e-mail in any order": func(all []individual) []individual { return onlyEmails(reversed(all)) },
 		"with references in other letters": func(all []individual) []individual {
 			for _, one := range all {
@@ -394,6 +405,33 @@ func TestIndividualsMatched(t *testing.T) {
 			w.checkReady("acme", v1alpha1.ReasonAccepted)
 		})
 	}
+}
+
+// The service shows nothing that tells two individuals apart. The order of an answer decides nothing, so nothing is
+// sent for any of them.
+func TestPositionDecidesNothing(t *testing.T) {
+	t.Parallel()
+	w, p := newPresented(t)
+	p.set(withoutReferences)
+	w.john()
+	w.mandate("acme", janeAndJohn)
+	r := w.newManualReconciler()
+	r.reconcile("acme")
+	w.checkReady("acme", v1alpha1.ReasonIndividualsUnmatched)
+	w.checkIndividualIDs(0, 0)
+	p.set(nil)
+	w.requestRead("acme")
+	r.reconcile("acme")
+	w.checkReady("acme", v1alpha1.ReasonAccepted)
+}
+
+// masked shows the first three characters of an address, and no reference.
+func masked(all []individual) []individual {
+	for _, one := range onlyEmails(all) {
+		name, host, _ := strings.Cut(one["email"].(string), "@")
+		one["email"] = name[:3] + "***@" + host
+	}
+	return all
 }
 
 func onlyEmails(all []individual) []individual {

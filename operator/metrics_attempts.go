@@ -11,12 +11,12 @@ const (
 var (
 	unrecordedAttempts = prometheus.NewDesc(
 		"idv_unrecorded_attempts",
-		"Requests that e-mail people, whose results the API server refuses to record, by kind. They are lost if the "+
+		"Requests that act on people, whose results the API server refuses to record, by kind. They are lost if the "+
 			"operator ends.",
 		[]string{"kind"}, nil)
 	recordFailures = prometheus.NewDesc(
 		"idv_record_failures_total",
-		"Tries to record the result of a request that e-mails people, which the API server refused, by kind. The operator "+
+		"Tries to record the result of a request that acts on people, which the API server refused, by kind. The operator "+
 			"tries again.",
 		[]string{"kind"}, nil)
 )

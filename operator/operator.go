@@ -172,7 +172,8 @@ func addControllers(
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
 		Connections:   connections,
 	}
-	records := ledger.Ledger{Reader: live, Writer: writer, Namespaces: options.namespaces()}
+	revisions := &ledger.Revisions{}
+	records := ledger.Ledger{Reader: live, Writer: writer, Revisions: revisions, Namespaces: options.namespaces()}
 	mandates := mandate.NewReconciler(mandate.Config{
 		Services: services, Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
 		Events: manager.GetEventRecorder(fieldOwner), Recovered: observeRecovery,
@@ -187,6 +188,7 @@ func addControllers(
 		Unreadable: unreadable.replaceRecords,
 	}
 	return []drainer{mandates, actions}, errors.Join(
+		manager.AddReadyzCheck("not-restored", revisions.Check),
 		identityServices.SetupWithManager(manager),
 		mandates.SetupWithManager(ctx, manager, connections.Mandates.Workers()),
 		actions.SetupWithManager(ctx, manager, connections.Actions.Workers()),

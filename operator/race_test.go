@@ -221,8 +221,8 @@ func TestEditedAfterTheClaim(t *testing.T) {
 			})
 			r.reconcile("acme")
 			w.checkCreates(0)
-			if attempt := w.onlyRecord().Spec.Attempt; attempt.Sent || attempt.Verdict != v1alpha1.VerdictNotSent {
-				t.Errorf("the attempt is %+v, want one that was not sent", attempt)
+			if create := w.create(); create.Sends != 0 || create.Result != v1alpha1.CallNotSent {
+				t.Errorf("the create is %+v, want one that was not sent", create)
 			}
 		})
 	}
@@ -269,22 +269,13 @@ func TestAppliedAgainWhileCreating(t *testing.T) {
 // The clocks of two machines differ. The operator measures the age of an attempt by its own clock.
 func TestClocksDiffer(t *testing.T) {
 	t.Parallel()
-	for name, offset := range map[string]time.Duration{"fast": time.Hour, "equal": 0, "slow": -time.Hour} {
+	for name, offset := range map[string]time.Duration{"fast": time.Hour, "equal": 0, "slow": -30 * time.Minute} {
 		t.Run("the other clock is "+name, func(t *testing.T) {
 			t.Parallel()
 			w := connected(t)
 			w.mandate("acme", "{}")
 			r := w.newManualReconciler()
-			attempt := ledger.NewAttempt("", time.Now())
-			attempt.StartedTime.Time = attempt.StartedTime.Add(offset)
-			attempt.FirstStartedTime.Time = attempt.FirstStartedTime.Add(offset)
-			salt := ledger.NewSalt()
-			_, err := r.Ledger.Claim(t.Context(), w.key("acme"), v1alpha1.ApplicationRecordSpec{
-				Salt: salt, Account: connection.NewAccount(sandbox.DefaultUsername, "").Digest(salt),
-				ServiceURL: idv.NormalBaseURL(w.url), Reference: w.namespace + ".acme", Attempt: &attempt,
-				MandateRef: v1alpha1.RecordedMandate{UID: w.get("acme").UID},
-			})
-			w.check(err)
+			w.claimed(r, ledger.New(v1alpha1.CallCreate, time.Now().Add(offset)))
 			r.reconcile("acme")
 			w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
 			w.checkCreates(0)
@@ -292,6 +283,29 @@ func TestClocksDiffer(t *testing.T) {
 			w.emails(1)
 		})
 	}
+}
+
+// claimed has another operator claim the record of acme, with a create that it has begun.
+func (w *world) claimed(r *manualReconciler, create v1alpha1.Call) {
+	w.Helper()
+	create.Seq = 1
+	salt := ledger.NewSalt()
+	_, err := r.Ledger.Claim(w.Context(), w.key("acme"), v1alpha1.ApplicationRecordSpec{
+		Salt: salt, Account: connection.NewAccount(sandbox.DefaultUsername, "").Digest(salt),
+		ServiceURL: idv.NormalBaseURL(w.url), Reference: w.namespace + ".acme", Calls: []v1alpha1.Call{create},
+		MandateRef: v1alpha1.RecordedMandate{UID: w.get("acme").UID},
+	})
+	w.check(err)
+}
+
+// create is that of the only record.
+func (w *world) create() *v1alpha1.Call {
+	w.Helper()
+	create := ledger.CreateOf(w.onlyRecord())
+	if create == nil {
+		w.Fatal("the record has no create")
+	}
+	return create
 }
 
 // A Mandate is edited during its create, and the cache is stale: the operator does not write the status.

@@ -8,10 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
-	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -68,15 +66,9 @@ func TestExpiredBeforeItWasKnown(t *testing.T) {
 	w := connected(t)
 	w.mandate("acme", "{}")
 	r := w.newManualReconciler()
-	attempt := ledger.NewAttempt("", time.Now())
-	attempt.FirstStartedTime.Time = attempt.FirstStartedTime.Add(-57 * 24 * time.Hour)
-	salt := ledger.NewSalt()
-	_, err := r.Ledger.Claim(t.Context(), w.key("acme"), v1alpha1.ApplicationRecordSpec{
-		Salt: salt, Account: connection.NewAccount(sandbox.DefaultUsername, "").Digest(salt),
-		ServiceURL: idv.NormalBaseURL(w.url), Reference: w.namespace + ".acme", Attempt: &attempt,
-		MandateRef: v1alpha1.RecordedMandate{UID: w.get("acme").UID},
-	})
-	w.check(err)
+	create := ledger.New(v1alpha1.CallCreate, time.Now())
+	create.FirstStartedTime.Time = create.FirstStartedTime.Add(-57 * 24 * time.Hour)
+	w.claimed(r, create)
 	r.reconcile("acme")
 	w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, string(v1alpha1.OutcomeExpired))
 	w.checkCondition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeExpired))

@@ -13,6 +13,7 @@ import (
 	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // slowAnswer delays a create long enough to kill the operator meanwhile, and less than the settle delay.
@@ -95,7 +96,7 @@ func (w *world) creating() {
 	w.Helper()
 	w.eventually(func() (bool, string) {
 		records := w.records()
-		return len(records) == 1 && records[0].Spec.Attempt.Sent &&
+		return len(records) == 1 && ledger.CreateOf(&records[0]).Sends > 0 &&
 			w.requests(control.CreateApplication) == 1, "no create is in progress"
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv/faultproxy"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // runningBehind is a world whose operator reaches the API server through a proxy, which can stall its watches.
@@ -146,12 +147,12 @@ func TestStalledWatchOfADeletedMandate(t *testing.T) {
 	w.mandate("acme", "{"+byRule+"}")
 	w.play(w.ready("acme"), control.ResultPass)
 	w.inReview("acme")
-	passed := time.Now()
 	proxy.Watches.Pause()
 	w.deleteMandate("acme")
-	for time.Since(passed) < 25*time.Second { // the rule has to hold for twenty
-		w.waitPolls(1)
-	}
+	w.eventually(func() (bool, string) { // once the rule has held for twenty seconds
+		decided := ledger.Find(w.onlyRecord(), func(c *v1alpha1.Call) bool { return c.Kind == v1alpha1.CallComplete })
+		return decided != nil && decided.Result == v1alpha1.CallNotSent, "the decision is not withdrawn"
+	})
 	if got := w.acts(); got != "[]" {
 		t.Errorf("the operator acted on a stale Mandate: it sent %s", got)
 	}

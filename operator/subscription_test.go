@@ -18,6 +18,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // subscribing is a world whose operator subscribes each application, with further fields of spec.notifications. Nobody
@@ -158,7 +159,7 @@ func TestSubscriptionAnswerLost(t *testing.T) {
 			carriedOut, "404", v1alpha1.SubscriptionOutcomeUnknown, 1, 1,
 		},
 		"it does not exist, and the service shows all there are": {
-			lost, "list", v1alpha1.SubscriptionSubscribed, 2, 1,
+			lost, "list", v1alpha1.SubscriptionOutcomeUnknown, 1, 0,
 		},
 		"it does not exist, and nothing proves that": {lost, "object", v1alpha1.SubscriptionOutcomeUnknown, 1, 0},
 	} {
@@ -209,7 +210,8 @@ func TestSubscriptionAccepted(t *testing.T) {
 	}
 }
 
-// What a service without subscriptions answers says nothing of one that may exist, until it shows another one.
+// What a service without subscriptions answers says nothing of one that may exist. It is looked up once more on
+// request, and never sent again.
 func TestSubscriptionWithAWitness(t *testing.T) {
 	t.Parallel()
 	s := newSubscribing(t, "")
@@ -223,27 +225,33 @@ func TestSubscriptionWithAWitness(t *testing.T) {
 		return m.Status.Subscription == v1alpha1.SubscriptionSubscribed
 	})
 	s.request("mandate/acme", "now")
-	s.subscription("acme", v1alpha1.SubscriptionSubscribed, 1)
-	if sent := s.requests(control.SubscribeWebhook); sent != 3 {
-		t.Errorf("%d subscriptions were sent, want 3", sent)
+	s.until("acme", "asked again", func(m *v1alpha1.Mandate) bool { return m.Status.LastHandledReconcileAt == "now" })
+	s.subscription("acme", v1alpha1.SubscriptionOutcomeUnknown, 0)
+	if sent := s.requests(control.SubscribeWebhook); sent != 2 {
+		t.Errorf("%d subscriptions were sent, want 2", sent)
 	}
 }
 
-// The operator is killed when the subscription is recorded: before it is sent, and while it is.
+// subscribed is the entry of the subscription in the only record; nil if there is none.
+func (s *subscribing) subscribed() *v1alpha1.Call {
+	return ledger.Find(s.onlyRecord(), func(c *v1alpha1.Call) bool { return c.Kind == v1alpha1.CallSubscribe })
+}
+
+// The operator is killed before the subscription is recorded, and while it is sent.
 func TestKilledWhileSubscribing(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		fault control.Fault
 		kill  func(*subscribing) bool // whether it is time
-		sent  int64
+		open  bool                    // the record has it
 	}{
-		"before it is sent": {
+		"before it is recorded": {
 			slowed(control.RetrieveApplication, time.Minute),
-			func(s *subscribing) bool { return s.requests(control.RetrieveApplication) > 0 }, 1,
+			func(s *subscribing) bool { return s.requests(control.RetrieveApplication) > 0 }, false,
 		},
 		"while it is sent": {
 			slowed(control.SubscribeWebhook, 500*time.Millisecond),
-			func(s *subscribing) bool { return s.requests(control.SubscribeWebhook) > 0 }, 1,
+			func(s *subscribing) bool { return s.requests(control.SubscribeWebhook) > 0 }, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -254,13 +262,13 @@ func TestKilledWhileSubscribing(t *testing.T) {
 			s.mandate("acme", "{}")
 			s.eventually(func() (bool, string) { return test.kill(s), "nothing to kill" })
 			s.kill()
-			if records := s.records(); len(records) != 1 || records[0].Spec.Subscription == nil {
-				t.Errorf("the subscription is not on record: %+v", records)
+			if call := s.subscribed(); (call != nil) != test.open || call != nil && call.Result != "" {
+				t.Errorf("the record has %+v; want an open call: %t", call, test.open)
 			}
 			s.start(s.flags...)
 			s.subscription("acme", v1alpha1.SubscriptionSubscribed, 1)
-			if sent := s.requests(control.SubscribeWebhook); sent != test.sent {
-				t.Errorf("%d subscriptions were sent, want %d", sent, test.sent)
+			if sent := s.requests(control.SubscribeWebhook); sent != 1 {
+				t.Errorf("%d subscriptions were sent, want 1", sent)
 			}
 			s.emails(1)
 		})
@@ -275,8 +283,8 @@ func TestSubscriptionRefused(t *testing.T) {
 	s.mandate("acme", "{}")
 	s.subscription("acme", v1alpha1.SubscriptionRefused, 0)
 	s.events("acme", "SubscriptionRefused")
-	if records := s.records(); len(records) != 1 || !records[0].Spec.Subscription.Refused {
-		t.Errorf("the refusal is not on record: %+v", records)
+	if subscription := s.subscribed(); subscription == nil || subscription.Result != v1alpha1.CallRefused {
+		t.Errorf("the refusal is not on record: %+v", subscription)
 	}
 	s.request("mandate/acme", "once-more")
 	s.eventually(func() (bool, string) { return s.requests(control.SubscribeWebhook) == 2, "nobody has asked again" })
@@ -313,8 +321,8 @@ func TestSubscriptionsDelayNothing(t *testing.T) {
 	s.check(s.sandbox.ClearFaults(t.Context()))
 }
 
-// A Mandate costs four writes with a subscription: the one more says how it ended. The test is not parallel, because
-// the API server counts all requests.
+// A Mandate costs six writes with a subscription: two more are the entry in the log and its result, and one says in the
+// status how it ended. The test is not parallel, because the API server counts all requests.
 func TestCostOfSubscriptions(t *testing.T) {
 	before := apiWrites(t)
 	s := newSubscribing(t, "", "--settle-delay=1m") // half of which is enough to subscribe, however busy the machine is
@@ -328,7 +336,7 @@ func TestCostOfSubscriptions(t *testing.T) {
 		})
 	}
 	s.costs(before, perMandate(mandates).plus(counts{
-		"PATCH mandates/status": mandates, "PATCH identityservices/status": 1,
+		"PATCH mandates/status": mandates, "PATCH applicationrecords": 2 * mandates, "PATCH identityservices/status": 1,
 	}))
 	creates, reads := s.requests(control.CreateApplication), s.requests(control.RetrieveApplication)
 	sent, looked := s.requests(control.SubscribeWebhook), s.requests(control.RetrieveWebhook)

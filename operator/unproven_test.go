@@ -36,8 +36,8 @@ func TestApplicationIDTooLarge(t *testing.T) {
 		w.mandate("acme", "{}")
 		m := w.stalled("acme", v1alpha1.ReasonApplicationIDTooLarge)
 		w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
-		if attempt := w.onlyRecord().Spec.Attempt; !attempt.Sent || attempt.Verdict != v1alpha1.VerdictIDTooLarge {
-			t.Errorf("the record has %+v", attempt)
+		if create := w.create(); create.Sends != 1 || create.Answer != v1alpha1.AnswerIDTooLarge {
+			t.Errorf("the record has %+v", create)
 		}
 		w.kill()
 		w.check(w.Delete(t.Context(), m))

@@ -68,7 +68,7 @@ func TestUnreadableObjects(t *testing.T) {
 	w.store("mandateactions", "odd", fmt.Sprintf("status: {startedTime: %q}", unreadableValue))
 	w.store("identityservices", "odd", "spec: {requestsPerSecond: canary}")
 	w.store("clusteridentityservices", cluster, "status: {observedGeneration: 1e100}")
-	w.store("applicationrecords", "recorded", "spec: {attempt: {startedTime: canary}}")
+	w.store("applicationrecords", "recorded", "spec: {calls: [{startedTime: canary}]}")
 	w.mandate("later", "{}")
 	w.ready("later")
 	w.mandate("waits", "{serviceRef: {name: odd}}")
@@ -107,7 +107,7 @@ func TestUnreadableObjects(t *testing.T) {
 		`"kind":"MandateAction","namespace":"` + w.namespace + `","name":"odd","fields":["status.startedTime"]`,
 		`"kind":"IdentityService","namespace":"` + w.namespace + `","name":"odd","fields":["spec.requestsPerSecond"]`,
 		`"kind":"ClusterIdentityService","namespace":"","name":"` + cluster + `","fields":["status.observedGeneration"]`,
-		`"kind":"ApplicationRecord","namespace":"` + w.namespace + `","name":"recorded","fields":["spec.attempt"]`,
+		`"kind":"ApplicationRecord","namespace":"` + w.namespace + `","name":"recorded","fields":["spec.calls"]`,
 	} {
 		if n := strings.Count(string(log), object); n != 2 {
 			t.Errorf("the log has %s %d times, want once for each start", object, n)

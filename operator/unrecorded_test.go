@@ -90,22 +90,24 @@ func TestUnrecordedAtShutdown(t *testing.T) {
 	w.emails(2)
 }
 
-// What became of an action cannot be recorded. Another one is carried out meanwhile, though there is one worker and one
-// slot, and the first ends as soon as the API server admits it.
+// What became of an action cannot be recorded. One of another Mandate is carried out meanwhile, though there is one
+// worker and one slot, and the first ends as soon as the API server admits it.
 func TestActionResultRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
 	w.connect()
 	w.start("--max-concurrent-reconciles=1")
 	w.mandate("acme", "{}")
+	w.mandate("globex", "{}")
 	w.ready("acme")
+	w.ready("globex")
 	w.fault(slowed(control.ResendInvites, 2*time.Second))
 	w.action("first", resend)
-	w.untilAction("first", "started", func(a *v1alpha1.MandateAction) bool { return a.Status.StartedTime != nil })
-	allow := w.deny("mandateactions/status", `object.metadata.name != "first"`)
-	w.action("second", resend)
+	w.eventually(func() (bool, string) { return w.callOf("first") != nil, "the call is not recorded" })
+	allow := w.deny("applicationrecords", `object.metadata.name != "acme"`)
+	w.action("second", "{type: ResendInvite, mandateRef: {name: globex}}")
 	w.actionCompletes("second")
-	if a := w.getAction("first"); a.Status.CompletedTime != nil {
+	if w.callOf("first").Result != "" || w.getAction("first").Status.CompletedTime != nil {
 		t.Error("the policy was not in force")
 	}
 	allow()

@@ -28,6 +28,12 @@ func factsFor(t *testing.T, e *explanation) facts {
 	case kindAction:
 		f := mandateFacts(t, mandateOfAction[e.Reason])
 		f.actions = []v1alpha1.MandateAction{actionWith(e)}
+		if e.Reason == v1alpha1.ReasonOutcomeUnknown {
+			addCall(&f, v1alpha1.Call{
+				Kind: v1alpha1.CallResendInvite, Name: f.actions[0].Name, Individual: f.actions[0].Spec.Individual,
+				Sends: 1, Result: v1alpha1.CallUnknown,
+			})
+		}
 		if e.Reason == v1alpha1.ReasonRecordNotFound {
 			f.record = nil
 		}
@@ -130,21 +136,37 @@ var changes = map[string]func(*facts){
 	string(v1alpha1.OutcomeExpired): func(f *facts) {
 		m, age := f.mandate, 57*24*time.Hour
 		m.CreationTimestamp = metav1.NewTime(fixedNow().Add(-age))
-		f.record.Spec.Attempt.StartedTime = metav1.NewMicroTime(fixedNow().Add(-age))
+		f.record.Spec.Calls[0].StartedTime = metav1.NewMicroTime(fixedNow().Add(-age))
 		m.Status.ExpiryTime = new(metav1.NewTime(fixedNow().Add(-24 * time.Hour)))
 		m.Status.Outcome = v1alpha1.OutcomeExpired
 	},
-	v1alpha1.ReasonNoDecision:        func(f *facts) { inReview(f.mandate) },
-	v1alpha1.ReasonDecisionWaiting:   func(f *facts) { f.mandate.Spec.Decision = byRule() },
-	v1alpha1.ReasonDecisionForbidden: func(f *facts) { decidedInReview(f, seen) },
-	v1alpha1.ReasonDecisionOutdated:  func(f *facts) { decidedInReview(f, "0c35d5ae-2") },
-	v1alpha1.ReasonDecisionRefused:   func(f *facts) { decidedInReview(f, seen) },
+	v1alpha1.ReasonNoDecision:      func(f *facts) { inReview(f.mandate) },
+	v1alpha1.ReasonDecisionWaiting: func(f *facts) { f.mandate.Spec.Decision = byRule() },
+	v1alpha1.ReasonDecisionForbidden: func(f *facts) {
+		decidedInReview(f, seen)
+		addCall(f, v1alpha1.Call{Kind: v1alpha1.CallComplete, Result: v1alpha1.CallForbidden})
+	},
+	v1alpha1.ReasonDecisionOutdated: func(f *facts) { decidedInReview(f, "0c35d5ae-2") },
+	v1alpha1.ReasonDecisionRefused: func(f *facts) {
+		decidedInReview(f, seen)
+		addCall(f, v1alpha1.Call{Kind: v1alpha1.CallComplete, Result: v1alpha1.CallRefused})
+	},
+	v1alpha1.ReasonDecisionUnknown: func(f *facts) {
+		decidedInReview(f, seen)
+		addCall(f, v1alpha1.Call{Kind: v1alpha1.CallComplete, Sends: 2, Result: v1alpha1.CallUnknown})
+	},
 	v1alpha1.ReasonStateUnknown: func(f *facts) {
 		decided(f.mandate, "awaiting decision", "2/2", "passed")
 		f.mandate.Status.Outcome, f.mandate.Spec.Decision = "", byRule()
 	},
 	v1alpha1.ReasonReviewOutdated: func(f *facts) { inReview(f.mandate) },
-	v1alpha1.ReasonReviewRefused:  func(f *facts) { inReview(f.mandate) },
+	v1alpha1.ReasonReviewRefused: func(f *facts) {
+		inReview(f.mandate)
+		addCall(f, v1alpha1.Call{
+			Kind: v1alpha1.CallAcceptCheck, Individual: "director", Sends: 1, Result: v1alpha1.CallUnknown,
+			Answer: v1alpha1.AnswerRefused,
+		})
+	},
 	v1alpha1.ReasonDecided: func(f *facts) {
 		decided(f.mandate, "completed", "2/2", "passed")
 		f.mandate.Spec.Decision = byRule()
@@ -162,17 +184,33 @@ var changes = map[string]func(*facts){
 	v1alpha1.ReasonIdentityServiceNotAllowed: func(f *facts) {
 		f.mandate.Spec.ServiceRef.Kind = v1alpha1.ServiceKindClusterIdentityService
 	},
-	v1alpha1.ReasonAdopted:           func(f *facts) { f.record.Spec.Attempt = nil },
-	v1alpha1.ReasonApplicationExists: func(f *facts) { f.record.Spec.ApplicationID = new(int64(4711)) },
-	v1alpha1.ReasonRefused:           func(f *facts) { created(f, v1alpha1.VerdictRefused) },
-	v1alpha1.ReasonReferenceConflict: func(f *facts) { created(f, v1alpha1.VerdictTaken) },
-	v1alpha1.ReasonRetrying:          func(f *facts) { created(f, v1alpha1.VerdictNotSent) },
+	v1alpha1.ReasonAdopted: func(f *facts) { f.record.Spec.Calls = nil },
+	v1alpha1.ReasonApplicationExists: func(f *facts) {
+		f.record.Spec.ApplicationID, f.record.Spec.Calls[0].Result = new(int64(4711)), v1alpha1.CallDone
+	},
+	v1alpha1.ReasonRefused:           func(f *facts) { refused(f, v1alpha1.CallRefused, v1alpha1.AnswerRefused) },
+	v1alpha1.ReasonReferenceConflict: func(f *facts) { refused(f, v1alpha1.CallRefused, v1alpha1.AnswerDuplicate) },
+	v1alpha1.ReasonRetrying:          func(f *facts) { refused(f, v1alpha1.CallNotSent, v1alpha1.AnswerNotSent) },
+	v1alpha1.ReasonOutcomeUnknown: func(f *facts) {
+		create := &f.record.Spec.Calls[0]
+		create.Sends = 2
+		create.Result, create.Answer = v1alpha1.CallUnknown, v1alpha1.AnswerDuplicate
+	},
 	v1alpha1.ReasonDeletionWaiting: func(f *facts) {
 		deleting(f.mandate)
 		unreachable(f)
 	},
 	v1alpha1.ReasonDeletionRefused: func(f *facts) { deleting(f.mandate) },
-	v1alpha1.ReasonNotArchived:     func(f *facts) { f.mandate.Spec.Archived = true },
+	v1alpha1.ReasonNotArchived: func(f *facts) {
+		f.mandate.Spec.Archived = true
+		addCall(f, v1alpha1.Call{Kind: v1alpha1.CallArchive, Sends: 1})
+	},
+}
+
+// addCall adds a call to the record, ten minutes ago.
+func addCall(f *facts, call v1alpha1.Call) {
+	call.Seq, call.StartedTime = 2, metav1.NewMicroTime(fixedNow().Add(-10*time.Minute))
+	f.record.Spec.Calls = append(f.record.Spec.Calls, call)
 }
 
 func newMandate() *v1alpha1.Mandate {
@@ -253,10 +291,12 @@ func deleting(m *v1alpha1.Mandate) {
 	m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
 }
 
-// created is a record of an attempt that created nothing.
-func created(f *facts, verdict v1alpha1.Verdict) {
+// refused is a record of a create that created nothing.
+func refused(f *facts, result v1alpha1.CallResult, answer v1alpha1.CallAnswer) {
 	f.record = newRecord()
-	f.record.Spec.Attempt.Sent, f.record.Spec.Attempt.Verdict = false, verdict
+	create := &f.record.Spec.Calls[0]
+	create.Sends = 0
+	create.Result, create.Answer = result, answer
 }
 
 // recordOf is the record that belongs to what the condition Created says; nil if nothing was sent.
@@ -265,6 +305,7 @@ func recordOf(m *v1alpha1.Mandate) *v1alpha1.ApplicationRecord {
 	switch meta.FindStatusCondition(m.Status.Conditions, "Created").Status {
 	case metav1.ConditionTrue:
 		record.Spec.ApplicationID = new(int64(4711))
+		record.Spec.Calls[0].Result = v1alpha1.CallDone
 	case metav1.ConditionFalse:
 		return nil
 	}
@@ -274,9 +315,9 @@ func recordOf(m *v1alpha1.Mandate) *v1alpha1.ApplicationRecord {
 func newRecord() *v1alpha1.ApplicationRecord {
 	record := &v1alpha1.ApplicationRecord{}
 	record.Spec.Reference = "onboarding.acme"
-	record.Spec.Attempt = &v1alpha1.Attempt{
-		Ordinal: 1, Sent: true, StartedTime: metav1.NewMicroTime(fixedNow().Add(-49 * time.Hour)),
-	}
+	record.Spec.Calls = []v1alpha1.Call{{
+		Seq: 1, Kind: v1alpha1.CallCreate, Sends: 1, StartedTime: metav1.NewMicroTime(fixedNow().Add(-49 * time.Hour)),
+	}}
 	return record
 }
 

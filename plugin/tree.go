@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -132,18 +133,31 @@ func recordNode(v *view, now clock) node {
 	if reference == v.Reference {
 		reference = ""
 	}
-	attempt := "adopted"
-	if !r.LastAttempt.IsZero() {
-		attempt = "last attempt " + now.age(r.LastAttempt) + " ago"
+	create := "adopted"
+	if c := r.Create; c != nil {
+		create = "create " + callText(c, now)
 		switch {
 		case r.ApplicationID != nil:
-		case r.Sent:
-			attempt += ", " + plural(int64(r.Attempts), "attempt") + " may have created one"
+		case c.Sends > 0:
+			create += ", " + plural(int64(c.Sends), "request") + " may have created one"
 		default:
-			attempt += ", which created nothing"
+			create += ", which created nothing"
 		}
 	}
-	return node{text: "ApplicationRecord  " + fields("", id, "reference ", reference, "", attempt, "answer ", r.Verdict)}
+	n := node{text: "ApplicationRecord  " + fields("", id, "reference ", reference, "", create)}
+	if c := r.LastCall; c != nil {
+		n.children = []node{{text: "last call " + fields("", c.Kind, "for ", c.Individual, "", callText(c, now))}}
+	}
+	return n
+}
+
+// callText says when a call began, and what became of it.
+func callText(c *callView, now clock) string {
+	answer := c.Answer
+	if answer == c.Result {
+		answer = ""
+	}
+	return fields("begun ", now.age(c.Started)+" ago", "", cmp.Or(c.Result, "no result yet"), "answer ", answer)
 }
 
 func individualNode(p *printer, i *v1alpha1.IndividualStatus) node {

@@ -80,13 +80,26 @@ type serviceView struct {
 }
 
 type recordView struct {
-	ApplicationID *int64    `json:"applicationID,omitempty"`
-	Reference     string    `json:"reference"`
-	ServiceURL    string    `json:"serviceURL"`
-	Attempts      int32     `json:"attempts,omitempty"`
-	Sent          bool      `json:"sent,omitempty"`
-	Verdict       string    `json:"verdict,omitempty"`
-	LastAttempt   time.Time `json:"lastAttempt,omitzero"`
+	ApplicationID *int64 `json:"applicationID,omitempty"`
+	Reference     string `json:"reference"`
+	ServiceURL    string `json:"serviceURL"`
+	// Create is absent if the application was adopted.
+	Create *callView `json:"create,omitempty"`
+	// LastCall is the one that began last, if that is not the create.
+	LastCall *callView `json:"lastCall,omitempty"`
+}
+
+// callView is a call of a record.
+type callView struct {
+	Kind       string    `json:"kind"`
+	Action     string    `json:"action,omitempty"` // the name of the MandateAction
+	Individual string    `json:"individual,omitempty"`
+	Started    time.Time `json:"startedTime"`
+	// Sends is how many requests may have been carried out.
+	Sends int32 `json:"sends"`
+	// Result is empty while a request may be under way.
+	Result string `json:"result,omitempty"`
+	Answer string `json:"answer,omitempty"`
 }
 
 type actionView struct {
@@ -179,11 +192,25 @@ func newServiceView(m *v1alpha1.Mandate, s service) serviceView {
 
 func newRecordView(spec *v1alpha1.ApplicationRecordSpec) *recordView {
 	shown := &recordView{ApplicationID: spec.ApplicationID, Reference: spec.Reference, ServiceURL: spec.ServiceURL}
-	if a := spec.Attempt; a != nil {
-		shown.Attempts, shown.Sent = a.Ordinal, a.Sent
-		shown.Verdict, shown.LastAttempt = string(a.Verdict), a.StartedTime.Time
+	if len(spec.Calls) == 0 {
+		return shown
+	}
+	isCreate := func(c v1alpha1.Call) bool { return c.Kind == v1alpha1.CallCreate }
+	if i := slices.IndexFunc(spec.Calls, isCreate); i >= 0 {
+		shown.Create = newCallView(&spec.Calls[i])
+	}
+	last := slices.MaxFunc(spec.Calls, func(a, b v1alpha1.Call) int { return a.StartedTime.Compare(b.StartedTime.Time) })
+	if !isCreate(last) {
+		shown.LastCall = newCallView(&last)
 	}
 	return shown
+}
+
+func newCallView(c *v1alpha1.Call) *callView {
+	return &callView{
+		Kind: string(c.Kind), Action: c.Name, Individual: c.Individual, Started: c.StartedTime.Time,
+		Sends: c.Sends, Result: string(c.Result), Answer: string(c.Answer),
+	}
 }
 
 func newActionView(a *v1alpha1.MandateAction) actionView {

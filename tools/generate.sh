@@ -63,14 +63,15 @@ reference() {
 # What the charts share with the other manifests. A chart cannot read files outside its directory.
 charts() {
 	chart=config/chart/mandate-operator crds=config/chart/mandate-operator-crds/templates/crds
-	mkdir -p "$out/$chart/files/rbac" "$out/$chart/files/reports" "$out/$chart/files/policy" \
-		"$out/$chart/files/monitoring" "$out/$crds"
+	mkdir -p "$out/$chart/files/rbac" "$out/$chart/files/reports" "$out/$chart/files/admission" \
+		"$out/$chart/files/policy" "$out/$chart/files/monitoring" "$out/$crds"
 	cp "$out/config/rbac/role.yaml" config/rbac/*_role.yaml "$out/$chart/files/rbac"
 	cp config/reports/policy.yaml config/reports/role.yaml "$out/$chart/files/reports"
 	cp config/monitoring/service_monitor.yaml config/monitoring/prometheus_rule.yaml config/monitoring/dashboard.json \
 		"$out/$chart/files/monitoring"
+	cp config/admission/*.yaml "$out/$chart/files/admission"
 	cp config/policy/*.yaml "$out/$chart/files/policy"
-	rm "$out/$chart/files/policy/kustomization.yaml"
+	rm "$out/$chart"/files/*/kustomization.yaml
 	for crd in "$out"/config/crd/bases/*.yaml; do
 		crd_template <"$crd" >"$out/$crds/${crd##*_}"
 	done

@@ -35,7 +35,7 @@ const (
 	ReasonAdopted = "Adopted"
 	// ReasonCreating: the application is being created.
 	ReasonCreating = "Creating"
-	// ReasonSettling: an attempt to create the application has an unknown outcome. The operator waits for the settle delay
+	// ReasonSettling: a request to create the application has an unknown outcome. The operator waits for the settle delay
 	// before it sends the same reference again. Ready is False, Reconciling is True, and Created is Unknown with reason
 	// OutcomeUnknown.
 	ReasonSettling = "Settling"
@@ -92,6 +92,12 @@ const (
 	// ReasonDecisionForbidden: the service does not let this user decide (HTTP 403). Decided and Ready are False, and
 	// Stalled is True.
 	ReasonDecisionForbidden = "DecisionForbidden"
+	// ReasonDecisionUnknown: no answer says what became of spec.decision, and the application does not show it. Nothing
+	// more is sent about the same evidence. Decided and Ready are False, and Stalled is True.
+	ReasonDecisionUnknown = "DecisionUnknown"
+	// ReasonLogFull: the ApplicationRecord cannot hold another call, so nothing more is sent. Ready is False, and Stalled
+	// is True.
+	ReasonLogFull = "LogFull"
 	// ReasonStateUnknown: the checks are settled, spec.decision waits, and the state of the application is none that the
 	// operator knows. Decided and Ready are False, and Stalled is True.
 	ReasonStateUnknown = "StateUnknown"
@@ -115,7 +121,7 @@ const (
 // DecisionBlockedReasons are the reasons of Ready for which a person must look at spec.decision or spec.checkReviews.
 func DecisionBlockedReasons() []string {
 	return []string{
-		ReasonDecisionOutdated, ReasonDecisionRefused, ReasonDecisionForbidden, ReasonStateUnknown, ReasonReviewRefused,
-		ReasonReviewOutdated,
+		ReasonDecisionOutdated, ReasonDecisionRefused, ReasonDecisionForbidden, ReasonDecisionUnknown, ReasonStateUnknown,
+		ReasonReviewRefused, ReasonReviewOutdated,
 	}
 }

@@ -93,14 +93,6 @@ type MandateStatus struct {
 	// +kubebuilder:validation:MaxItems=200
 	Reviews []ReviewStatus `json:"reviews,omitempty"`
 
-	// pendingReviews are those of spec.checkReviews that the operator has sent, and does not know to be carried out.
-	// +optional
-	// +listType=map
-	// +listMapKey=individual
-	// +listMapKey=check
-	// +kubebuilder:validation:MaxItems=200
-	PendingReviews []PendingReview `json:"pendingReviews,omitempty"`
-
 	// truncated is true if the service returned more than the status shows. individuals[].truncated says for which
 	// individuals. The status shows the first 256 characters of a text, the first entries of a list, and ids up to
 	// 9007199254740991. It replaces characters that are not printable. The operator acts on the full answer of the
@@ -276,21 +268,6 @@ type ReviewStatus struct {
 	// decision of the review: Accept or Reject.
 	// +required
 	Decision CheckDecision `json:"decision"`
-}
-
-// PendingReview is one of spec.checkReviews, and the check that it is for.
-type PendingReview struct {
-	ReviewStatus `json:",inline"`
-	// checkID is the id of the check that the review was sent for.
-	// +optional
-	// +kubebuilder:validation:Maximum=9007199254740991
-	CheckID int64 `json:"checkID,omitempty"`
-	// sent is true if the review was sent, unless the service certainly did not carry it out.
-	// +optional
-	Sent bool `json:"sent,omitempty"`
-	// attempts is how often the review was sent.
-	// +optional
-	Attempts int32 `json:"attempts,omitempty"`
 }
 
 // ServiceState is a state in the service's own words.

@@ -16,7 +16,8 @@ const (
 	ReasonRequestAccepted = "Accepted"
 	// ReasonCarriedOut: the service did what the action asks for.
 	ReasonCarriedOut = "CarriedOut"
-	// ReasonAlreadyDone: a MandateAction of this name, type and individual was started before. Nothing was sent.
+	// ReasonAlreadyDone: a MandateAction of this name, type and individual was carried out before, or its result is so old
+	// that it is not kept. Nothing was sent.
 	ReasonAlreadyDone = "AlreadyDone"
 )
 
@@ -31,8 +32,6 @@ const (
 	ReasonMandateStalled = "MandateStalled"
 	// ReasonRecordNotFound: the Mandate has an application and no ApplicationRecord of it.
 	ReasonRecordNotFound = "RecordNotFound"
-	// ReasonStarted: the request to the service is under way.
-	ReasonStarted = "Started"
 	// ReasonReportNotReady: the service has no report yet. The operator asks again when the Mandate's status changes.
 	ReasonReportNotReady = "ReportNotReady"
 	// ReasonSecretRefused: the API server refuses the Secret for the report, for a reason other than RBAC.

@@ -6,10 +6,10 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // downloads the report. Resending and resetting e-mail the individual. The operator carries out an action at most once,
 // even if it crashes. In the end, exactly one of the conditions Complete and Failed is True.
 //
-// The operator carries out each name of an action at most once, ever. The ApplicationRecord of the Mandate keeps the
-// names. An action that is deleted and applied again, or restored from a backup, ends as Complete with reason
-// AlreadyDone, and nothing is sent. To repeat an action, use another name or generateName. To cancel an action that has
-// not started, delete it.
+// The operator e-mails at most once for each name of an action, ever. The ApplicationRecord of the Mandate keeps the
+// names. An action that is deleted and applied again, or restored from a backup, ends as the one before it did, and
+// nothing is sent. To repeat an action, use another name or generateName. To cancel an action that has not started,
+// delete it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -89,7 +89,7 @@ type MandateActionSpec struct {
 
 	// ttlSecondsAfterFinished is the number of seconds that the operator keeps the MandateAction after its end. 0
 	// deletes it at once. You can change this field at any time. If a GitOps tool applies the deleted MandateAction
-	// again, it ends as AlreadyDone. Default: the operator does not delete the MandateAction.
+	// again, it ends as before, and e-mails nobody. Default: the operator does not delete the MandateAction.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
@@ -131,19 +131,12 @@ type MandateActionStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// startedTime is when the operator started the action. The operator records it before it sends the request. Once
-	// set, it never changes.
+	// startedTime is when the operator recorded in the ApplicationRecord that it carries the action out, before it sent
+	// the request. Once set, it never changes.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	StartedTime *metav1.Time `json:"startedTime,omitempty"`
-
-	// attempt identifies a request that may be under way. The operator records it before the request, and removes it
-	// when the result is known. Only the process that recorded it sends the request. If that process ends before it
-	// records the result, the action fails with reason OutcomeUnknown.
-	// +optional
-	// +kubebuilder:validation:MaxLength=64
-	Attempt string `json:"attempt,omitempty"`
 
 	// completedTime is when the action ended, successfully or not.
 	// +optional

@@ -107,11 +107,11 @@ func TestColumns(t *testing.T) {
 		},
 		"ApplicationRecord": {
 			resource: "apr",
-			wide:     2,
-			spec:     `spec: {applicationID: 4711, attempt: {sent: true, verdict: Taken}}`,
+			wide:     1,
+			spec:     spec("applicationID: 4711", calls(created, resend+", result: Unknown")),
 			want: [][]string{
-				{"NAME", "REFERENCE", "APPLICATION", "SENT", "AGE", "VERDICT", "SERVICE"},
-				{"acme", "ACME-1", "4711", "true", "AGE", "Taken", "https://idv.example.com"},
+				{"NAME", "REFERENCE", "APPLICATION", "LAST", "RESULT", "AGE", "SERVICE"},
+				{"acme", "ACME-1", "4711", "ResendInvite", "Unknown", "AGE", "https://idv.example.com"},
 			},
 		},
 	}

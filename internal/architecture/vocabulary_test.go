@@ -67,13 +67,10 @@ var otherSenses = []string{
 var privateNames = map[string]privateName{
 	"advance":  {term: "step", in: []string{"operator"}},
 	"bare":     {term: "redact"},
-	"begin":    {term: "newReconciliation, start"},
-	"call":     {term: "notify, operation, request"},
 	"called":   {term: "wakeups"},
 	"careless": {term: "unrequested"},
 	"carried":  {term: "assigned"},
 	"compact":  {term: "intern", in: []string{"operator"}},
-	"end":      {term: "finish", in: []string{"operator"}},
 	"enter":    {term: "tryAcquire"},
 	"held":     {term: "refusedDigest"},
 	"history":  {term: "privateData", in: []string{"provider", "operator"}},
@@ -87,7 +84,6 @@ var privateNames = map[string]privateName{
 	"memory":   {term: "localState"},
 	"nobody":   {term: "dummyDigests, none", in: []string{"operator"}},
 	"note":     {term: "record"},
-	"order":    {term: "action", in: []string{"operator"}},
 	"paper":    {term: "printer"},
 	"pass":     {term: "reconciliation"},
 	"receipts": {term: "receivedTimes"},
@@ -97,11 +93,13 @@ var privateNames = map[string]privateName{
 	"taken":    {term: "accepted"},
 	"tell":     {term: "observe"},
 	"thin":     {term: "downsample"},
+	"verdict": {
+		term: "result, answer, conditionSpec",
+		in:   []string{"api", "internal", "plugin", "provider", "operator/action", "operator/ledger"},
+	},
 	"verdicts": {term: "conditionSpecs"},
 	"whomay":   {term: "missingRole"},
 	"wire":     {term: "httpClient", in: []string{"plugin"}},
-	// The API has Verdict, of an attempt.
-	"verdict": {term: "lookupStatus, conditionSpec", in: []string{"provider", "internal", "operator/action"}},
 }
 
 // A privateName is private in some directories, or in all.

@@ -7,7 +7,8 @@ import (
 )
 
 // StartControllerManager starts kube-controller-manager with the namespace controller and the garbage collector, which
-// complete deletions. Use it after InstallCRDs: it discovers a new kind only after half a minute.
+// complete deletions. Each works with its own ServiceAccount, as in most clusters, and not as an administrator. Use it
+// after InstallCRDs: it discovers a new kind only after half a minute.
 func (e *Environment) StartControllerManager() (*Process, error) {
 	const name = "kube-controller-manager"
 	dir := e.assetsDir()
@@ -25,6 +26,7 @@ func (e *Environment) StartControllerManager() (*Process, error) {
 	return e.Start(name, exec.CommandContext(context.Background(), assets[name], //nolint:gosec // one of our tools
 		"--kubeconfig="+kubeconfig,
 		"--controllers=namespace-controller,garbage-collector-controller",
+		"--use-service-account-credentials=true",
 		"--leader-elect=false",
 		"--secure-port=0", // nothing needs its endpoints
 	))

@@ -26,15 +26,16 @@ const (
 // tokenLifetime is longer than any test or benchmark runs.
 const tokenLifetime = 24 * time.Hour
 
-// GrantOperatorRole applies config/rbac and config/reports: OperatorUser gets the permissions of the operator, and the
-// API server the policy that limits them.
+// GrantOperatorRole applies config/rbac, config/admission and config/reports: OperatorUser gets the permissions of the
+// operator, and the API server the policies that limit them and those of others.
 func (e *Environment) GrantOperatorRole(ctx context.Context) error {
 	kubeconfig := filepath.Join(e.Dir, "kubeconfig-rbac")
 	if err := e.WriteKubeconfig(kubeconfig); err != nil {
 		return err
 	}
 	for _, source := range []string{
-		"--filename=config/manager/namespace.yaml", "--kustomize=config/rbac", "--kustomize=config/reports",
+		"--filename=config/manager/namespace.yaml", "--kustomize=config/rbac", "--kustomize=config/admission",
+		"--kustomize=config/reports",
 	} {
 		command := exec.CommandContext(ctx, e.Kubectl, //nolint:gosec // our kubectl
 			"--kubeconfig="+kubeconfig, "--cache-dir="+filepath.Join(e.Dir, "kubectl-cache"), "apply", "--server-side", source)

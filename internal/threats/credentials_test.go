@@ -14,9 +14,9 @@ var credentials = map[string][]control{
 	},
 	"the token of a receiver gets into a status, record, event or log": {
 		{
-			off: "the log has the URL", file: "operator/mandate/subscribe.go",
-			old: `logger.Info("Subscribed the application")`,
-			new: `logger.Info("Subscribed the application", "url", pick(ON, "", r.receiverURL.Reveal()))`,
+			off: "the log has the URL", file: "operator/mandate/calls.go",
+			old: `logger.Info("The service carried out a call", `,
+			new: `logger.Info("The service carried out a call", "url", pick(ON, "", r.receiverURL.Reveal()), `,
 			in:  inOperator, test: "TestEachApplicationIsSubscribed",
 		},
 	},
@@ -89,9 +89,9 @@ var credentials = map[string][]control{
 			in:  inMandate, test: "TestNamespaceWithdrawn",
 		},
 		{
-			off: "the service is not read past the cache before a create", file: "operator/mandate/create.go",
-			old: "	same = same && err == nil && r.current(mandate)",
-			new: "	same = (same || !ON) && err == nil && r.current(mandate)",
+			off: "the service is not read past the cache before a call", file: "operator/mandate/calls.go",
+			old: "	same = same && err == nil && r.isCurrent(live)",
+			new: "	same = (same || !ON) && err == nil && r.isCurrent(live)",
 			in:  inMandate, test: "TestNamespaceWithdrawn",
 		},
 	},

@@ -1,6 +1,9 @@
 package threats
 
-const policy = "config/policy/decide.yaml"
+const (
+	policy      = "config/policy/decide.yaml"
+	adoptPolicy = "config/policy/adopt.yaml"
+)
 
 var decisions = map[string][]control{
 	"anybody who may edit a Mandate decides about people": {
@@ -13,7 +16,7 @@ var decisions = map[string][]control{
 	"an editor makes a Mandate adopt an application of somebody else, to get its reports, or to decide about it or " +
 		"delete it": {
 		{
-			off: "an adoption needs no verb", file: "config/policy/adopt.yaml",
+			off: "an adoption needs no verb", file: adoptPolicy,
 			old: "validationActions: [Deny]", new: "validationActions: [Audit]",
 			in: inConfig, test: "TestPolicyOfAdoption",
 		},
@@ -25,10 +28,31 @@ var decisions = map[string][]control{
 			in: inConfig, test: "TestPolicyOfConnections",
 		},
 	},
+	"an editor releases a decision, a review, an archiving or an adoption that somebody holds back with `suspend`": {
+		{
+			off: "the end of a suspension needs no verb", file: policy,
+			old: "!variables.resumed || !variables.ordered || variables.mayDecide", new: "1 == 1",
+			in: inConfig, test: "TestPolicyOfSuspension",
+		},
+		{
+			off: "a suspended adoption continues without the verb", file: adoptPolicy,
+			old: "      || !variables.before.?suspend.orValue(false) || object.spec.?suspend.orValue(false)\n",
+			new: "      || true\n",
+			in:  inConfig, test: "TestPolicyOfAdoption",
+		},
+	},
+	"an editor removes an adoption, so that the operator creates another application": {
+		{
+			off: "the removal of an adoption needs no verb", file: adoptPolicy,
+			old: "!object.spec.?adopt.hasValue() && !variables.before.?adopt.hasValue()",
+			new: "!object.spec.?adopt.hasValue()",
+			in:  inConfig, test: "TestPolicyOfAdoption",
+		},
+	},
 	"an editor puts other people, another type or another service under a decision, before the application exists": {
 		{
 			off: "people change under a decision", file: policy,
-			old: "      || variables.mayDecide || size(variables.redescribed) == 0", new: "      || true",
+			old: " || size(variables.redescribed) == 0", new: " || true",
 			in: inConfig, test: "TestPolicyKeepsWhatIsDecidedAbout",
 		},
 	},
@@ -52,17 +76,21 @@ var decisions = map[string][]control{
 	},
 	"a review is carried out on another check than its author has seen, because the individual was reset": {
 		explored(inMandate, "review on evidence"), explored(inMandate, "review carried out"),
-		explored(inMandate, "review recorded"),
 	},
 	"after a change of the connection, a decision reaches another application than intended": {
 		explored(inMandate, "application of another"), explored(inMandate, "application of another URL"),
 		explored(inMandate, "request for another service"), explored(inAction, "the ledger of the application"),
 	},
+	"a decision, a review, an archiving or a deletion is repeated after a crash or a lost answer": {
+		explored(inMandate, "begin before send"), explored(inMandate, "one call at a time"),
+		explored(inMandate, "decision whose answer was lost"),
+	},
 	"a deletion is never carried out, or blocks the namespace": {
 		{
 			off: "a deletion waits for ever", file: "operator/mandate/decide_application.go",
-			old: "d.done, a.missing, !f.now.Before(d.giveUpTime):", new: "d.done, a.missing, ON && !f.now.Before(d.giveUpTime):",
-			in: inMandate, test: "TestDecide",
+			old: "f.vanished, deleted, !f.now.Before(d.giveUpTime):",
+			new: "f.vanished, deleted, ON && !f.now.Before(d.giveUpTime):",
+			in:  inMandate, test: "TestDecide",
 		},
 		{
 			off: "a Mandate goes although its application stays", file: "operator/mandate/decide.go",

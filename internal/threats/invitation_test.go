@@ -1,8 +1,13 @@
 package threats
 
+const (
+	recordCRD    = "config/crd/bases/idv.mandate.io_applicationrecords.yaml"
+	recordPolicy = "config/admission/record.yaml"
+)
+
 var invitation = map[string][]control{
 	"the operator or its machine stops during a create": {
-		explored(inMandate, "claim"), explored(inMandate, "settle delay"), explored(inMandate, "attempts are counted on"),
+		explored(inMandate, "claim"), explored(inMandate, "settle delay"), explored(inMandate, "requests are counted on"),
 	},
 	"an answer is lost or unreadable": {
 		explored(inMandate, "another reference"), explored(inMandate, "another URL"),
@@ -19,8 +24,15 @@ var invitation = map[string][]control{
 		},
 	},
 	"two operators run at once, one of them paused for a while": {
-		explored(inMandate, "claim"), explored(inMandate, "retake"), explored(inMandate, "conclude"),
-		explored(inAction, "the start is conditional"),
+		explored(inMandate, "claim"), explored(inMandate, "begin"),
+		explored(inAction, "call begun once"), explored(inAction, "last look at the record"),
+		{
+			off: "the answer to one request ends another", file: "operator/ledger/calls.go",
+			old: "testOperation(fmt.Sprintf(\"/spec/calls/%d/nonce\", i), call.Nonce),",
+			new: "testOperation(pick(ON, fmt.Sprintf(\"/spec/calls/%d/nonce\", i), \"/metadata/name\"), " +
+				"pick(ON, call.Nonce, record.Name)),",
+			in: inLedger, test: "TestLost",
+		},
 	},
 	"a Mandate is deleted and applied again, replaced by force, or copied": {
 		explored(inMandate, "another reference"), explored(inMandate, "edited after a refusal"),
@@ -36,11 +48,41 @@ var invitation = map[string][]control{
 			in: inMandate, test: "TestIDInATerminatingNamespace",
 		},
 	},
+	"somebody edits a record, so that a call looks as if it was never sent": {
+		{
+			off: "a record may lose a call", file: recordCRD,
+			old: "rule: '!has(oldSelf.calls) || ", new: "rule: 'true || !has(oldSelf.calls) || ",
+			in: inAPI, test: "TestUpdate",
+		},
+		{
+			off: "what was done may become undone", file: recordCRD,
+			old: "'!has(oldSelf.result) || !(oldSelf.result in", new: "'true || !has(oldSelf.result) || !(oldSelf.result in",
+			in: inAPI, test: "TestUpdate",
+		},
+	},
 	"records are deleted, by hand or with their namespace": {
 		{
 			off: "a Mandate without a record is new, whatever its status says", file: "operator/mandate/decide.go",
 			old: "	case f.unknown && !r.exists:", new: "	case ON && f.unknown && !r.exists:",
 			in: inMandate, test: "TestDecide",
+		},
+	},
+	"somebody with every verb in a namespace forges a status or a record, to decide about an application of another " +
+		"namespace or delete it, or deletes a record": {
+		{
+			off: "a RoleBinding grants the verb record", file: recordPolicy,
+			old: ".check('record')", new: ".namespace(request.namespace).check('record')",
+			in: inConfig, test: "TestOnlyTheOperatorWritesRecords",
+		},
+		{
+			off: "a status needs no verb", file: recordPolicy,
+			old: `[applicationrecords, "*/status"]`, new: "[applicationrecords]",
+			in: inConfig, test: "TestOnlyTheOperatorWritesRecords",
+		},
+		{
+			off: "the garbage collector may write anything", file: recordPolicy,
+			old: "      variables.mayRecord\n", new: "      variables.mayRecord || variables.byCollector\n",
+			in: inConfig, test: "TestRecordPolicyLeavesControllersAlone",
 		},
 	},
 	"a Mandate is replaced by one for other people": {
@@ -64,7 +106,7 @@ var invitation = map[string][]control{
 		explored(inMandate, "unknown in another namespace"),
 	},
 	"a stalled watch hides that a user withdrew a decision, a review, an archiving or a deletion": {
-		explored(inMandate, "live read before a call"), explored(inMandate, "edit before a call"),
+		explored(inMandate, "live read before a call"), explored(inMandate, "verify what orders the call"),
 		explored(inMandate, "the IdentityService before a call"), explored(inMandate, "one call a reconciliation"),
 	},
 	"a Secret gets the credentials of another account: there, the reference of a lost create is free, and an id may be " +
@@ -83,10 +125,10 @@ var invitation = map[string][]control{
 		in:  inClient, test: "TestProofsAreAsDesigned",
 	}},
 	"an action is repeated after a crash": {
-		explored(inAction, "open attempt"), explored(inAction, "unknown outcome"),
+		explored(inAction, "open call"), explored(inAction, "unknown outcome"),
 	},
 	"an action is deleted, cleaned up or restored, and applied again": {
-		explored(inAction, "name used"), explored(inAction, "name recorded"), explored(inAction, "name recorded once"),
+		explored(inAction, "name used"), explored(inAction, "call begun"), explored(inAction, "call begun once"),
 	},
 	"an action acts on a Mandate that was suspended or replaced meanwhile, or at a service that was exchanged": {
 		explored(inAction, "last look"), explored(inAction, "last look compares"), explored(inAction, "suspended"),

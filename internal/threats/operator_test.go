@@ -4,6 +4,8 @@ const (
 	limitsFile = "internal/client/wire/limits.go"
 	budgetFile = "operator/connection/budget.go"
 	deployment = "config/manager/deployment.yaml"
+
+	operatorPolicy = "config/admission/operator.yaml"
 )
 
 var theOperator = map[string][]control{
@@ -197,6 +199,25 @@ var theOperator = map[string][]control{
 			in: inConfig, test: "TestReports",
 		},
 	},
+	"somebody who has the token, or controls the receiver of notifications, orders something in the name of a user, " +
+		"such as a decision, an adoption, or the end of a suspension": {
+		{
+			off: "the account changes specs", file: operatorPolicy,
+			old: "(object.spec == oldObject.spec ? ", new: "(true ? ",
+			in: inConfig, test: "TestOperatorChangesItsMetadataOnly",
+		},
+		{
+			off: "the account removes annotations of others", file: operatorPolicy,
+			old: " && variables.noneRemoved", new: "",
+			in: inConfig, test: "TestOperatorChangesItsMetadataOnly",
+		},
+		{
+			off: "an operator with RoleBindings is not limited", file: operatorPolicy,
+			old: ".resource('applicationrecords').check('record')",
+			new: ".resource('mandates').check('patch')",
+			in:  inConfig, test: "TestOperatorChangesItsMetadataOnly",
+		},
+	},
 	"an attacker breaks out of the Pod": {
 		{
 			off: "the root file system is not read-only", file: deployment,
@@ -212,9 +233,8 @@ var theOperator = map[string][]control{
 	"the API server or etcd is unavailable for a while": {explored(inMandate, "deposit retried")},
 	"an API server with older CRDs drops fields silently": {
 		{
-			off: "answers are not compared with what was sent", file: "operator/ledger/ledger.go",
-			old: "	if got == nil || got.Nonce != attempt.Nonce", new: "	if !ON {\n		return nil\n	}\n" +
-				"	if got == nil || got.Nonce != attempt.Nonce",
+			off: "answers are not compared with what was sent", file: "operator/ledger/calls.go",
+			old: "		if got == nil || got.Kind", new: "		if !ON {\n			return nil\n		}\n		if got == nil || got.Kind",
 			in: inLedger, test: "TestOlderCRD",
 		},
 	},

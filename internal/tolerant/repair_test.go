@@ -59,14 +59,14 @@ func TestRepairList(t *testing.T) {
 	repaired := kinds["applicationrecords"].repairList([]byte(`{"kind": "ApplicationRecordList",
 		"metadata": {"resourceVersion": "7"}, "items": [
 		{"kind": "ApplicationRecord", "metadata": {"name": "odd"},
-			"spec": {"applicationID": 4711, "attempt": {"nonce": "n1", "startedTime": "canary"}}},
+			"spec": {"applicationID": 4711, "calls": [{"seq": 1, "nonce": "n1"}, {"seq": 2, "startedTime": "canary"}]}},
 		{"kind": "ApplicationRecord", "metadata": {"name": "acme"}, "spec": {"applicationID": 4712}}]}`))
 	var records v1alpha1.ApplicationRecordList
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(repaired, &records); err != nil || records.ResourceVersion != "7" {
 		t.Fatal(err, records.ResourceVersion)
 	}
 	odd, acme := &records.Items[0], &records.Items[1]
-	if *odd.Spec.ApplicationID != 4711 || odd.Spec.Attempt != nil || len(UnreadableFields(odd)) != 1 {
+	if *odd.Spec.ApplicationID != 4711 || odd.Spec.Calls != nil || len(UnreadableFields(odd)) != 1 {
 		t.Errorf("the record was decoded as %+v", odd)
 	}
 	if *acme.Spec.ApplicationID != 4712 || len(UnreadableFields(acme)) != 0 {

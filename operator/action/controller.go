@@ -74,9 +74,9 @@ type Reconciler struct {
 	runner     engine.Runner[step]
 }
 
-// maxHandover bounds how long an operator has, from when another one first sees its attempt, to record what became of
-// it. The client gives up an e-mailing request after 24 s: twelve to get it out, and twelve for the answer. If it has
-// to ask a second time, without a body, that may take longer; see send.go for what that costs.
+// maxHandover bounds how long an operator has, from when another one first sees its call, to record what became of it.
+// The client gives up an e-mailing request after 24 s: twelve to get it out, and twelve for the answer. A call that
+// takes longer is Unknown until its own operator records the result, and is not sent again in between.
 const maxHandover = 30 * time.Second
 
 // NewReconciler makes a Reconciler.
@@ -115,10 +115,10 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 // Drain admits no more attempts to e-mail anybody, and waits for those under way, or until ctx ends.
 func (r *Reconciler) Drain(ctx context.Context) { r.runner.Drain(ctx) }
 
-// Unrecorded counts the attempts whose end the status does not have yet.
+// Unrecorded counts the calls whose result the ledger does not have yet.
 func (r *Reconciler) Unrecorded() int { return r.runner.Unrecorded() }
 
-// FailedRecords counts the tries to write the end of an attempt into the status that failed.
+// FailedRecords counts the tries to record the result of a call that failed.
 func (r *Reconciler) FailedRecords() int { return r.runner.FailedRecords() }
 
 // Reconcile performs steps until there is nothing left to do for a MandateAction now.

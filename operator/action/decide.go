@@ -12,15 +12,13 @@ const missingAllowance = 10 * time.Minute
 
 // decide is the only place that decides, and pure: the same facts give the same step.
 //
-// What it promises, whatever the facts: stepSend only for an attempt that this reconciliation has recorded, in the
-// status and in the ledger, and not made yet; none while the status has another one, none after the end, and none under
-// a name that was used before; and an end stays.
+// What it promises, whatever the facts: stepSend only for a call that this reconciliation has begun, and not sent yet;
+// stepBegin for none under a name that was used before, and none while another call of the record may be under way;
+// none after the end, and an end stays.
 func decide(f facts) decision {
 	switch {
-	case f.attempt.startUnknown:
-		return decision{Step: stepReadStart}
-	case f.attempt.mine: // before anything else: what became of it is known nowhere but here
-		return decideAttempt(f)
+	case f.call.phase != notBegun: // before anything else: what becomes of it is known nowhere but here
+		return decideCall(f)
 	case f.failureReason != "":
 		return waitFor(f.failureReason, f.retryAfter)
 	case f.deleting:
@@ -31,46 +29,27 @@ func decide(f facts) decision {
 		return waitFor(reasonEnded, f.expires.Sub(f.now))
 	case f.ended:
 		return wait(reasonEnded)
-	case f.attempt.open && f.now.Before(f.attempt.observed.Add(f.handover)):
-		return waitFor(reasonAwaiting, f.attempt.observed.Add(f.handover).Sub(f.now))
-	case f.attempt.open:
-		return wait(v1alpha1.ReasonOutcomeUnknown)
-	case !f.record.read && !f.record.free:
-		return decision{Step: stepReadRecord}
-	case f.record.mine && f.emails: // without an attempt in the status, nobody knows what became of it
-		return wait(v1alpha1.ReasonOutcomeUnknown)
-	}
-	if used := decideName(f); used.Step != "" {
-		return used
-	}
-	if f.emails {
+	case f.emails:
 		return decideEmail(f)
-	}
-	return decideDownload(f)
-}
-
-// decideName is for a name that cannot be used, whatever becomes of the Mandate; no step if it can.
-func decideName(f facts) decision {
-	switch r := f.record; {
-	case r.used && !r.mine && r.alike:
-		return wait(v1alpha1.ReasonAlreadyDone)
-	case r.used && !r.mine:
-		return wait(v1alpha1.ReasonNameUsed)
-	case !r.used && r.full:
-		return wait(v1alpha1.ReasonTooManyActions)
 	default:
-		return decision{}
+		return decideDownload(f)
 	}
 }
 
 func decideEmail(f facts) decision {
+	if !f.record.read {
+		return decision{Step: stepReadRecord}
+	}
+	if used := decideName(f); used.Step != "" {
+		return used
+	}
 	if waiting := decideMandate(f); waiting.Step != "" {
 		return waiting
 	}
 	if open := decideSubject(f); open.Step != "" {
 		return open
 	}
-	return decision{Step: stepStart}
+	return decision{Step: stepBegin}
 }
 
 // decideMandate is for what has to be there before the service can be asked; no step if all of it is.
@@ -111,6 +90,8 @@ func decideSubject(f facts) decision {
 		return decision{Step: stepReadMandate}
 	case !f.record.read:
 		return decision{Step: stepReadRecord}
+	case f.record.open != noCall:
+		return decideOpen(f)
 	case s.forbidden: // it would e-mail somebody on the day on which somebody grants the permission
 		return wait(v1alpha1.ReasonForbidden)
 	case !s.read && !s.missing:
@@ -136,10 +117,11 @@ func decideSubject(f facts) decision {
 	}
 }
 
-// decideDownload is for an action that changes nothing at the service, and so may be begun again after a crash.
+// decideDownload is for an action that changes nothing at the service, so it is not in the log: it may be begun again
+// after a crash, and under its name. What ends it is the Secret.
 func decideDownload(f facts) decision {
 	switch {
-	case f.started && !f.secret.checked: // it may be stored already
+	case !f.secret.checked: // it may be stored already
 		return decision{Step: stepLookForSecret}
 	case f.secret.mine:
 		return wait(v1alpha1.ReasonCarriedOut)
@@ -147,8 +129,6 @@ func decideDownload(f facts) decision {
 		return wait(v1alpha1.ReasonSecretExists)
 	case !f.storing.checked:
 		return decision{Step: stepCheckAccess}
-	case f.storing.denied && f.record.mine:
-		return decision{Step: stepCancel}
 	case f.storing.denied: // at once: a report that nobody expects any more is personal data without a use
 		return wait(v1alpha1.ReasonReportForbidden)
 	case f.storing.refused:
@@ -157,12 +137,6 @@ func decideDownload(f facts) decision {
 		return wait(v1alpha1.ReasonReportTooLarge)
 	case f.report.isURL:
 		return wait(v1alpha1.ReasonReportIsURL)
-	case f.report.downloaded && !f.record.read:
-		return decision{Step: stepReadRecord}
-	case f.report.downloaded && f.record.application != f.mandate.application:
-		return wait(v1alpha1.ReasonRecordNotFound)
-	case f.report.downloaded && !f.record.mine:
-		return decision{Step: stepRecord}
 	case f.report.downloaded:
 		return decision{Step: stepStore}
 	}
@@ -180,16 +154,8 @@ func decideDownload(f facts) decision {
 	if open := decideSubject(f); open.Step != "" {
 		return open
 	}
-	switch {
-	case !f.secret.checked:
-		return decision{Step: stepLookForSecret}
-	case !f.started:
-		return decision{Step: stepStart}
-	case f.attempt.canceled:
-		return wait(reasonStaleCache)
-	case !f.attempt.verified:
+	if !f.report.verified {
 		return decision{Step: stepVerify}
-	default:
-		return decision{Step: stepDownload}
 	}
+	return decision{Step: stepDownload}
 }

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/explore"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // What decide promises, whatever the facts.
@@ -23,54 +23,71 @@ func TestDecidePromises(t *testing.T) {
 	explore.Draw(t, explore.Steps[step](t), func(t *rapid.T) step {
 		f := explore.Facts[facts](t, now,
 			[]string{"", reasonStaleCache}, []int64{0, 7, 4711}, []time.Duration{0, 7 * time.Second},
-			[]client.Outcome{client.Unknown, client.NotSent, client.Refused, client.Forbidden},
-			[]client.Kind{"", client.KindInvalid, client.KindRateLimited, client.KindUnreachable},
+			[]phase{notBegun, begun, verified, over, recorded},
+			[]openCall{noCall, unsentCall, emailingCall, otherCall},
+			[]ledger.NameUse{
+				ledger.Unused, ledger.UsedByThisObject, ledger.UsedForSameAction, ledger.UsedForOtherAction,
+			},
+			[]v1alpha1.CallResult{
+				"", v1alpha1.CallDone, v1alpha1.CallAccepted, v1alpha1.CallRefused, v1alpha1.CallForbidden,
+				v1alpha1.CallNotSent, v1alpha1.CallUnknown,
+			},
 		)
 		f.now, f.handover = now, 30*time.Second
 		f = explore.Mix(t, usual, f)
-		f.record.used = f.record.used || f.record.mine
-		got := decide(f)
-		own := f.attempt.mine
-		switch got.Step {
-		case stepSend:
-			if !own || f.attempt.sent || f.attempt.canceled || !f.attempt.verified || !f.record.read || !f.record.mine {
-				t.Fatalf("sent without a start of its own, or twice, or without a last look")
-			}
-		case stepStart:
-			m, used := f.mandate, f.record.used && (f.emails || !f.record.mine)
-			if own || f.ended || f.attempt.open || f.deleting || !f.record.read || used || m.suspended || !m.live ||
-				m.individual == 0 || !f.service.Ready || f.service.Denied || !f.subject.member ||
-				m.unmatched || f.subject.unmatched || f.subject.other {
-				t.Fatalf("started although something is in the way")
-			}
-		case stepDownload, stepStore:
-			if !f.storing.checked || f.storing.denied {
-				t.Fatalf("%s although the operator may not store it", got.Step)
-			}
+		if r := &f.record; r.name != ledger.Unused && r.result == "" && r.open == noCall {
+			r.open = emailingCall // the one under the name
 		}
-		switch got.Step {
-		case stepRecord, stepStore:
-			if !f.record.read || f.record.mine != (got.Step == stepStore) || f.record.used != f.record.mine {
-				t.Fatalf("%s although the ledger says otherwise", got.Step)
-			}
-		case stepDelete:
-			if !f.ended {
-				t.Fatalf("deleted before its end")
-			}
-		case stepWait:
-			_, shown := conditionSpecs[got.Reason]
-			if f.attempt.open && !own && shown && got.Reason != v1alpha1.ReasonOutcomeUnknown {
-				t.Fatalf("an attempt that may be under way was forgotten with reason %s", got.Reason)
-			}
-			if f.ended && !own && shown {
-				t.Fatalf("an action that has ended was given the reason %s", got.Reason)
-			}
-		default:
-			looked := f.attempt.verified && !f.attempt.canceled
-			if f.emails && got.Step == stepStore || got.Step == stepDownload && (f.emails || !looked) {
-				t.Fatalf("%s for an action that e-mails, or without a last look", got.Step)
-			}
+		got := decide(f)
+		if broken := brokenPromise(&f, got); broken != "" {
+			t.Fatalf("%s: %s", got.Step, broken)
 		}
 		return got.Step
 	})
+}
+
+// brokenPromise says what a decision must not be for these facts; "" if nothing is wrong.
+func brokenPromise(f *facts, got decision) string {
+	m, r := f.mandate, f.record
+	_, shown := conditionSpecs[got.Reason]
+	switch got.Step {
+	case stepSend:
+		if f.call.phase != verified {
+			return "without a call of its own, or twice, or without a last look"
+		}
+	case stepBegin:
+		if f.call.phase != notBegun || f.ended || f.deleting || !f.emails || !r.read || !isFree(&r) || r.open != noCall ||
+			m.suspended || !m.live || m.individual == 0 || !f.service.Ready || f.service.Denied || !f.subject.member ||
+			m.unmatched || f.subject.unmatched || f.subject.other {
+			return "something is in the way"
+		}
+	case stepEnd:
+		if f.call.phase != over && (f.call.phase != notBegun || r.open == noCall || r.open == otherCall) {
+			return "there is no call that this operator may end"
+		}
+	case stepDownload, stepStore:
+		if f.emails || !f.storing.checked || f.storing.denied || got.Step == stepDownload && !f.report.verified {
+			return "it e-mails, or the operator may not store it, or has not looked once more"
+		}
+	case stepDelete:
+		if !f.ended {
+			return "before its end"
+		}
+	case stepWait:
+		ended := shown && conditionSpecs[got.Reason].progress != open
+		switch {
+		case shown && f.call.phase == over, shown && f.call.phase == notBegun && f.ended:
+			return "the result of the call is not recorded, or the action has ended: " + got.Reason
+		case ended && f.emails && f.call.phase == notBegun && r.read && r.result == "" &&
+			(r.name == ledger.UsedByThisObject || r.name == ledger.UsedForSameAction):
+			return "a call that may be under way was forgotten with reason " + got.Reason
+		}
+	}
+	return ""
+}
+
+// isFree reports whether a call can be begun under a name.
+func isFree(r *recordFacts) bool {
+	notSent := r.name != ledger.UsedForOtherAction && r.result == v1alpha1.CallNotSent
+	return r.name == ledger.Unused && !r.full || r.name != ledger.Unused && notSent
 }

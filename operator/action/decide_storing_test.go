@@ -14,27 +14,13 @@ func TestDecideStoring(t *testing.T) {
 		want  decision
 	}{
 		"the permission is asked for first": {
-			why: "the individual may take days: who waits for the report should know at once",
-			facts: download(func(f *facts) {
-				f.started, f.storing = false, storingFacts{}
-				f.secret, f.mandate = secretFacts{}, mandateFacts{}
-			}),
-			want: decision{Step: stepCheckAccess},
+			why:   "the individual may take days: who waits for the report should know at once",
+			facts: download(func(f *facts) { f.storing, f.mandate = storingFacts{}, mandateFacts{} }),
+			want:  decision{Step: stepCheckAccess},
 		},
 		"denied": {
-			facts: download(func(f *facts) {
-				f.started, f.storing.denied = false, true
-				f.secret, f.mandate = secretFacts{}, mandateFacts{}
-			}),
-			want: wait(v1alpha1.ReasonReportForbidden),
-		},
-		"denied after the name was recorded": {
-			why: "an action that is created again must not end as AlreadyDone",
-			facts: download(func(f *facts) {
-				f.storing.denied = true
-				f.record.used, f.record.mine = true, true
-			}),
-			want: decision{Step: stepCancel},
+			facts: download(func(f *facts) { f.storing.denied, f.mandate = true, mandateFacts{} }),
+			want:  wait(v1alpha1.ReasonReportForbidden),
 		},
 		"stored before the permission was withdrawn": {
 			facts: download(func(f *facts) {
@@ -57,7 +43,7 @@ func TestDecideStoring(t *testing.T) {
 		},
 		"an action that e-mails needs no Secret": {
 			facts: emailing(func(f *facts) { f.storing.denied = true }),
-			want:  decision{Step: stepStart},
+			want:  decision{Step: stepBegin},
 		},
 	}
 	for name, c := range cases {

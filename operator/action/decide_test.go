@@ -6,6 +6,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -26,31 +27,39 @@ func emailing(change func(*facts)) facts {
 func download(change func(*facts)) facts {
 	return emailing(func(f *facts) {
 		f.emails = false
-		f.started, f.attempt.verified = true, true
+		f.report.verified = true
 		f.secret.checked, f.storing.checked = true, true
 		change(f)
 	})
 }
 
-// recorded is an action that e-mails, and whose attempt is in the status and in the ledger.
-func recorded(change func(*facts)) facts {
+// own is an action whose call this reconciliation has begun.
+func own(call callFacts) facts {
 	return emailing(func(f *facts) {
-		f.attempt.mine = true
-		f.record.used, f.record.mine = true, true
-		change(f)
+		f.record.name, f.record.open = ledger.UsedByThisObject, emailingCall
+		f.call, f.retryAfter = call, 7*time.Second
 	})
 }
 
+// answered is a call that was answered, and the answer is recorded.
 func answered(outcome client.Outcome, kind client.Kind) facts {
+	err := &client.Error{Outcome: outcome, Kind: kind}
+	return own(callFacts{phase: recorded, result: resultOf(nil, err), notFound: client.IsNotFound(err)})
+}
+
+// usedName is an action under whose name there is a call with a result.
+func usedName(use ledger.NameUse, result v1alpha1.CallResult) facts {
 	return emailing(func(f *facts) {
-		f.attempt = attemptFacts{
-			mine:    true,
-			sent:    true,
-			outcome: outcome,
-			kind:    kind,
-			refusal: client.IsRefusal(&client.Error{Outcome: outcome, Kind: kind}),
-		}
-		f.retryAfter = 7 * time.Second
+		f.record.name, f.record.result = use, result
+		f.mandate = mandateFacts{} // whatever became of it
+	})
+}
+
+// waiting is an action that finds an open call, under its name or another one, seen so long ago.
+func waiting(name ledger.NameUse, open openCall, ago time.Duration) facts {
+	return emailing(func(f *facts) {
+		f.record.name, f.record.open = name, open
+		f.record.seen = now.Add(-ago)
 	})
 }
 
@@ -73,81 +82,88 @@ func TestDecide(t *testing.T) {
 
 func decideCases() map[string]decideCase {
 	return map[string]decideCase{
-		"the start is recorded first": {facts: emailing(func(*facts) {}), want: decision{Step: stepStart}},
-		"a start that failed may be written": {
-			facts: emailing(func(f *facts) { f.attempt.startUnknown = true }),
-			want:  decision{Step: stepReadStart},
-		},
-		"then the ledger is asked": {
-			facts: emailing(func(f *facts) { f.attempt.mine, f.record = true, recordFacts{} }),
-			want:  decision{Step: stepReadRecord},
-		},
-		"then the name is recorded": {
-			facts: emailing(func(f *facts) { f.attempt.mine = true }),
-			want:  decision{Step: stepRecord},
-		},
+		"the call is recorded first": {facts: emailing(func(*facts) {}), want: decision{Step: stepBegin}},
 		"then everything is looked at once more": {
-			facts: recorded(func(*facts) {}),
+			facts: own(callFacts{phase: begun}),
 			want:  decision{Step: stepVerify},
 		},
 		"and then it is sent": {
-			facts: recorded(func(f *facts) { f.attempt.verified = true }),
+			facts: own(callFacts{phase: verified}),
 			want:  decision{Step: stepSend},
 		},
-		"something has changed": {
-			facts: recorded(func(f *facts) { f.attempt.canceled = true }),
-			want:  decision{Step: stepCancel},
+		"its result is recorded": {
+			facts: own(callFacts{phase: over, result: v1alpha1.CallDone}),
+			want:  decision{Step: stepEnd},
 		},
-		"something has changed, and the name is free again": {
-			facts: emailing(func(f *facts) { f.attempt.mine, f.attempt.canceled = true, true }),
-			want:  wait(v1alpha1.ReasonRetrying),
+		"its result is recorded, whatever failed": {
+			facts: emailing(func(f *facts) {
+				f.call.phase, f.failureReason = over, reasonStaleCache
+				f.deleting, f.ended = true, true
+			}),
+			want: decision{Step: stepEnd},
 		},
-		"the name may be in the ledger": {
-			facts: recorded(func(f *facts) { f.attempt.canceled, f.record = true, recordFacts{} }),
+		"somebody has written the record since": {
+			facts: emailing(func(f *facts) { f.call.phase, f.record = over, recordFacts{} }),
 			want:  decision{Step: stepReadRecord},
-		},
-		"another action of the name came first": {
-			facts: recorded(func(f *facts) { f.record.mine, f.record.alike = false, true }),
-			want:  wait(v1alpha1.ReasonAlreadyDone),
-		},
-		"the record is gone": {
-			facts: emailing(func(f *facts) { f.attempt.mine, f.record.application = true, 0 }),
-			want:  wait(v1alpha1.ReasonRecordNotFound),
 		},
 
 		"is the name free": {
 			facts: emailing(func(f *facts) { f.record = recordFacts{} }),
 			want:  decision{Step: stepReadRecord},
 		},
-		"the name was free": {
-			why:   "the ledger is asked again before the start",
-			facts: emailing(func(f *facts) { f.record, f.mandate.suspended = recordFacts{free: true}, true }),
-			want:  wait(v1alpha1.ReasonSuspended),
-		},
-		"the name was free, and is about to be used": {
-			facts: emailing(func(f *facts) { f.record = recordFacts{free: true} }),
-			want:  decision{Step: stepReadRecord},
-		},
 		"done under this name": {
-			why: "whatever became of the Mandate",
+			facts: usedName(ledger.UsedForSameAction, v1alpha1.CallDone),
+			want:  wait(v1alpha1.ReasonAlreadyDone),
+		},
+		"accepted under this name": {
+			facts: usedName(ledger.UsedForSameAction, v1alpha1.CallAccepted),
+			want:  wait(v1alpha1.ReasonAlreadyDone),
+		},
+		"the outcome of another object is unknown": {
+			facts: usedName(ledger.UsedForSameAction, v1alpha1.CallUnknown),
+			want:  wait(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"another object was refused": {
+			facts: usedName(ledger.UsedForSameAction, v1alpha1.CallRefused),
+			want:  wait(v1alpha1.ReasonRefused),
+		},
+		"another object was forbidden": {
+			why:   "it is not sent on the day on which that is granted",
+			facts: usedName(ledger.UsedForSameAction, v1alpha1.CallForbidden),
+			want:  wait(v1alpha1.ReasonForbidden),
+		},
+		"another object was not sent": {
 			facts: emailing(func(f *facts) {
-				f.mandate = mandateFacts{}
-				f.record.used, f.record.alike = true, true
+				f.record.name, f.record.result = ledger.UsedForSameAction, v1alpha1.CallNotSent
 			}),
-			want: wait(v1alpha1.ReasonAlreadyDone),
+			want: decision{Step: stepBegin},
+		},
+		"not sent before": {
+			facts: emailing(func(f *facts) {
+				f.record.name, f.record.result = ledger.UsedByThisObject, v1alpha1.CallNotSent
+				f.record.full = true
+			}),
+			want: decision{Step: stepBegin},
+		},
+		"a crash before the status": {
+			facts: usedName(ledger.UsedByThisObject, v1alpha1.CallDone),
+			want:  wait(v1alpha1.ReasonCarriedOut),
+		},
+		"a crash before the status, of what was accepted": {
+			facts: usedName(ledger.UsedByThisObject, v1alpha1.CallAccepted),
+			want:  wait(v1alpha1.ReasonRequestAccepted),
 		},
 		"something else was done under this name": {
-			facts: emailing(func(f *facts) { f.record.used = true }),
+			facts: usedName(ledger.UsedForOtherAction, v1alpha1.CallNotSent),
+			want:  wait(v1alpha1.ReasonNameUsed),
+		},
+		"something else is under way under this name": {
+			facts: emailing(func(f *facts) { f.record.name, f.record.open = ledger.UsedForOtherAction, emailingCall }),
 			want:  wait(v1alpha1.ReasonNameUsed),
 		},
 		"too many names": {
 			facts: emailing(func(f *facts) { f.record.full = true }),
 			want:  wait(v1alpha1.ReasonTooManyActions),
-		},
-		"started, and no attempt in the status": {
-			why:   "somebody has edited the status",
-			facts: emailing(func(f *facts) { f.record.used, f.record.mine = true, true }),
-			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"another account": {
 			why:   "it can have other people under the same ids",
@@ -160,19 +176,11 @@ func decideCases() map[string]decideCase {
 		},
 		"another name of the account, which shows the reference": {
 			facts: emailing(func(f *facts) { f.record.otherAccount, f.subject.sameAccount = true, true }),
-			want:  decision{Step: stepStart},
+			want:  decision{Step: stepBegin},
 		},
 		"another account that a person vouches for": {
 			facts: emailing(func(f *facts) { f.record.otherAccount, f.vouched = true, true }),
-			want:  decision{Step: stepStart},
-		},
-		"recorded, and another account since": {
-			facts: recorded(func(f *facts) { f.record.otherAccount = true }),
-			want:  decision{Step: stepCancel},
-		},
-		"a start, and another account since": {
-			facts: emailing(func(f *facts) { f.attempt.mine, f.record.otherAccount = true, true }),
-			want:  wait(v1alpha1.ReasonAccountChanged),
+			want:  decision{Step: stepBegin},
 		},
 		"no record": {
 			facts: emailing(func(f *facts) { f.record.application = 0 }),
@@ -180,13 +188,17 @@ func decideCases() map[string]decideCase {
 		},
 
 		"done": {
-			facts: recorded(func(f *facts) { f.attempt = attemptFacts{mine: true, sent: true, success: true} }),
+			facts: own(callFacts{phase: recorded, result: v1alpha1.CallDone}),
 			want:  wait(v1alpha1.ReasonCarriedOut),
 		},
+		"accepted": {
+			facts: own(callFacts{phase: recorded, result: v1alpha1.CallAccepted}),
+			want:  wait(v1alpha1.ReasonRequestAccepted),
+		},
 		"answer lost": {facts: answered(client.Unknown, client.KindTimeout), want: wait(v1alpha1.ReasonOutcomeUnknown)},
-		"not sent, and still in the ledger": {
-			facts: recorded(func(f *facts) { f.attempt.sent, f.attempt.outcome = true, client.NotSent }),
-			want:  decision{Step: stepCancel},
+		"something has changed": {
+			facts: own(callFacts{phase: recorded, result: v1alpha1.CallNotSent}),
+			want:  waitFor(v1alpha1.ReasonRetrying, 7*time.Second),
 		},
 		"not sent": {
 			facts: answered(client.NotSent, client.KindUnreachable),
@@ -222,18 +234,48 @@ func decideCases() map[string]decideCase {
 			want:  wait(v1alpha1.ReasonRefused),
 		},
 
-		"an attempt of another operator": {
-			facts: emailing(func(f *facts) { f.attempt = attemptFacts{open: true, observed: now.Add(-10 * time.Second)} }),
-			want:  waitFor(reasonAwaiting, 20*time.Second),
+		"a call of another operator": {
+			facts: waiting(ledger.UsedByThisObject, emailingCall, 10*time.Second),
+			want:  waitFor(reasonAwaiting, openInterval),
 		},
-		"an attempt without a result": {
-			facts: emailing(func(f *facts) { f.attempt = attemptFacts{open: true, observed: now.Add(-30 * time.Second)} }),
-			want:  wait(v1alpha1.ReasonOutcomeUnknown),
+		"a call without a result": {
+			facts: waiting(ledger.UsedByThisObject, emailingCall, 30*time.Second),
+			want:  decision{Step: stepEnd},
 		},
-		"an attempt without a result, of a deleted Mandate": {
-			why:   "nothing was sent would be a lie",
-			facts: emailing(func(f *facts) { f.attempt.open, f.mandate = true, mandateFacts{seen: true} }),
-			want:  wait(v1alpha1.ReasonOutcomeUnknown),
+		"a call without a result, of a deleted Mandate": {
+			why: "nothing was sent would be a lie",
+			facts: emailing(func(f *facts) {
+				f.record.name, f.record.open = ledger.UsedForSameAction, emailingCall
+				f.mandate = mandateFacts{seen: true}
+			}),
+			want: decision{Step: stepEnd},
+		},
+		"a call that was not sent": {
+			why:   "this process knows that it has not sent it",
+			facts: waiting(ledger.UsedByThisObject, unsentCall, 0),
+			want:  decision{Step: stepEnd},
+		},
+		"a call of another action": {
+			facts: waiting(ledger.Unused, emailingCall, 10*time.Second),
+			want:  waitFor(reasonAwaiting, openInterval),
+		},
+		"a call of another action, without a result": {
+			why:   "its object may be gone",
+			facts: waiting(ledger.Unused, emailingCall, 30*time.Second),
+			want:  decision{Step: stepEnd},
+		},
+		"a call of the Mandate": {
+			why:   "the controller of the Mandate finds out what became of it",
+			facts: waiting(ledger.Unused, otherCall, time.Hour),
+			want:  waitFor(reasonAwaiting, openInterval),
+		},
+		"a call of another action, and a suspended Mandate": {
+			why: "the status says what is in the way of this action",
+			facts: emailing(func(f *facts) {
+				f.record.open, f.record.seen = emailingCall, now
+				f.mandate.suspended = true
+			}),
+			want: wait(v1alpha1.ReasonSuspended),
 		},
 
 		"ended": {facts: emailing(func(f *facts) { f.ended = true }), want: wait(reasonEnded)},
@@ -290,7 +332,7 @@ func decideCases() map[string]decideCase {
 		},
 		"a Mandate that is stalled, with an application": {
 			facts: emailing(func(f *facts) { f.mandate.stalled = true }),
-			want:  decision{Step: stepStart},
+			want:  decision{Step: stepBegin},
 		},
 		"an unknown individual": {
 			facts: emailing(func(f *facts) { f.mandate.named, f.mandate.individual = false, 0 }),
@@ -358,28 +400,26 @@ func decideCases() map[string]decideCase {
 		},
 
 		"a download looks for the Secret": {
-			facts: download(func(f *facts) { f.started, f.secret = false, secretFacts{} }),
+			why:   "it may be stored before a crash, and the Mandate may be gone since",
+			facts: download(func(f *facts) { f.secret, f.mandate = secretFacts{}, mandateFacts{seen: true} }),
 			want:  decision{Step: stepLookForSecret},
 		},
-		"a download is recorded": {
-			facts: download(func(f *facts) { f.started = false }),
-			want:  decision{Step: stepStart},
+		"a download looks at everything once more": {
+			facts: download(func(f *facts) { f.report.verified = false }),
+			want:  decision{Step: stepVerify},
 		},
 		"a download": {facts: download(func(*facts) {}), want: decision{Step: stepDownload}},
+		"a download without a record": {
+			facts: download(func(f *facts) { f.record.application = 0 }),
+			want:  wait(v1alpha1.ReasonRecordNotFound),
+		},
+		"a download from another account": {
+			facts: download(func(f *facts) { f.record.otherAccount = true }),
+			want:  wait(v1alpha1.ReasonAccountChanged),
+		},
 		"downloaded": {
 			facts: download(func(f *facts) { f.report.downloaded = true }),
-			want:  decision{Step: stepRecord},
-		},
-		"downloaded and recorded": {
-			facts: download(func(f *facts) {
-				f.report.downloaded = true
-				f.record.used, f.record.mine = true, true
-			}),
-			want: decision{Step: stepStore},
-		},
-		"downloaded before under this name": {
-			facts: download(func(f *facts) { f.record.used, f.record.alike = true, true }),
-			want:  wait(v1alpha1.ReasonAlreadyDone),
+			want:  decision{Step: stepStore},
 		},
 		"stored": {facts: download(func(f *facts) {
 			f.secret.exists = true
@@ -393,11 +433,6 @@ func decideCases() map[string]decideCase {
 		"another user's Secret, found when storing": {
 			facts: download(func(f *facts) { f.secret.exists, f.report.downloaded = true, true }),
 			want:  wait(v1alpha1.ReasonSecretExists),
-		},
-		"stored before a crash": {
-			why:   "the Mandate may be gone since, and the report is there nevertheless",
-			facts: download(func(f *facts) { f.secret, f.mandate = secretFacts{}, mandateFacts{seen: true} }),
-			want:  decision{Step: stepLookForSecret},
 		},
 		"a report that is too large": {
 			facts: download(func(f *facts) { f.report.downloaded, f.report.tooLarge = true, true }),

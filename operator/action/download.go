@@ -75,6 +75,7 @@ func (r *reconciliation) lookForSecret(ctx context.Context) error {
 		exists:  err == nil,
 		mine:    err == nil && metav1.IsControlledBy(secret, r.action),
 	}
+	r.localState.Update(r.action, func(s *localState) { s.noSecret = err != nil })
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // apiServer answers as the real one does, as far as the operator asks. Objects in it are replaced, never changed.
@@ -78,7 +79,6 @@ func (a apiServer) Create(_ context.Context, object client.Object, _ ...client.C
 		if a.world.objects[key] != nil {
 			return apierrors.NewAlreadyExists(schema.GroupResource{Resource: key}, key)
 		}
-		a.world.stored = append(a.world.stored, request{Action: a.current.action.Name, UID: a.current.action.UID})
 		a.world.add(object.DeepCopyObject().(client.Object))
 		return nil
 	})
@@ -109,7 +109,7 @@ func (a apiServer) Patch(_ context.Context, object client.Object, patch client.P
 	}
 	key := objectKey(object, object.GetName())
 	return a.write(func() error {
-		a.looked = map[string]client.Object{} // what was looked at before the name is recorded does not count
+		a.looked = map[string]client.Object{} // what was looked at before the call is recorded does not count
 		live, ok := a.world.objects[key].(*v1alpha1.ApplicationRecord)
 		if !ok {
 			return notFound(key)
@@ -118,10 +118,40 @@ func (a apiServer) Patch(_ context.Context, object client.Object, patch client.P
 		if err := patchInto(live, patched, data, applyJSONPatch); err != nil { // a test that does not hold
 			return apierrors.NewInvalid(schema.GroupKind{Kind: "ApplicationRecord"}, key, nil)
 		}
+		if wrong := rewritten(live, patched); wrong != "" && a.violation == "" {
+			a.violation = "A5: " + wrong
+		}
 		a.world.put(patched)
 		copyInto(patched, object)
 		return nil
 	})
+}
+
+// rewritten says what must not become of the log. The CRD does not allow most of it: the tests of the ledger show that.
+func rewritten(before, after *v1alpha1.ApplicationRecord) string {
+	for i := range before.Spec.Calls {
+		old := &before.Spec.Calls[i]
+		now := ledger.Find(after, func(c *v1alpha1.Call) bool { return c.Seq == old.Seq })
+		switch {
+		case now == nil || now.Kind != old.Kind || now.Name != old.Name || now.Individual != old.Individual:
+			return "a call goes away, or becomes another one"
+		case old.Result == v1alpha1.CallDone && (now.Result != old.Result || now.Nonce != old.Nonce):
+			return "what was done is not any more"
+		case now.Nonce != old.Nonce && (old.Result != v1alpha1.CallNotSent || now.Sends != old.Sends+1 || now.Result != ""):
+			return "a call is sent again that may have been carried out, or is not counted"
+		case now.Nonce == old.Nonce && old.Result != "" && now.Result == "":
+			return "a call loses its result"
+		case didNothing(now) != (now.Sends == 0):
+			return "a call is counted that did nothing, or is not counted"
+		}
+	}
+	begun := ledger.Find(after, func(c *v1alpha1.Call) bool {
+		return ledger.Find(before, func(old *v1alpha1.Call) bool { return old.Nonce == c.Nonce }) == nil
+	})
+	if begun != nil && ledger.Open(before) != nil {
+		return "a call begins while another one may be under way"
+	}
+	return ""
 }
 
 func applyJSONPatch(document, data []byte) ([]byte, error) {
@@ -149,7 +179,7 @@ type statusWriter struct {
 	api apiServer
 }
 
-// Patch patches the status of an action. An action that has ended, or started, stays so.
+// Patch patches the status of an action. An action that has ended stays so.
 func (s statusWriter) Patch(
 	_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption,
 ) error {

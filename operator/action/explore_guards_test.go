@@ -1,103 +1,113 @@
 package action
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/mandate-io/idv/operator/explore"
 )
 
 const (
-	decideFile  = "decide.go"
-	attemptFile = "decide_attempt.go"
-	ledgerFile  = "../ledger/actions.go"
+	decideFile = "decide.go"
+	callsFile  = "decide_call.go"
+	callFile   = "call.go"
+	ledgerFile = "../ledger/calls.go"
 )
 
-func TestGuardsAreNeeded(t *testing.T) { explore.CheckGuards(t, guards()) }
+func TestGuardsAreNeeded(t *testing.T) {
+	all := guardsOfCalls()
+	maps.Copy(all, guardsOfLooks())
+	maps.Copy(all, guardsOfEnds())
+	explore.CheckGuards(t, all)
+}
 
-// guards of what is done once per name.
-func guards() map[string]explore.Guard {
+// guardsOfCalls are those of what is done once per name.
+func guardsOfCalls() map[string]explore.Guard {
 	return map[string]explore.Guard{
 		"name used": {
-			Why: "an action that is applied again e-mails again", File: decideFile,
-			Old:      "	switch r := f.record; {\n	case r.used && !r.mine && r.alike:",
-			Off:      "	switch r := f.record; {\n	case !ON:\n		return decision{}\n	case r.used && !r.mine && r.alike:",
-			CaughtBy: "TestDecide", Fails: "TestDecide/another_action_of_the_name_came_first",
+			Why: "an action that is applied again e-mails again", File: callsFile,
+			Old:      "	switch r := f.record; {\n	case r.name == ledger.UsedForOtherAction:",
+			Off:      "	switch r := f.record; {\n	case !ON:\n		return decision{}\n	case r.name == ledger.UsedForOtherAction:",
+			CaughtBy: "TestExplore/applied again", Fails: "A5: ",
 		},
-		"name recorded once": {
+		"call begun once": {
 			Why: "two operators may have read that the name is free", File: ledgerFile,
-			Old: "	started, err := l.patch(ctx, record,\n		testOperation(\"/metadata/resourceVersion\", " +
-				"record.ResourceVersion),",
-			Off: "	started, err := l.patch(ctx, record,\n		testOperation(\"/metadata/\"+pick(ON, \"resourceVersion\", " +
-				"\"name\"), pick(ON, record.ResourceVersion, record.Name)),",
-			CaughtBy: "TestExplore/two actions", Fails: "A1: ",
+			Old: "	operations := []patchOperation{unchanged(record), {\"add\", \"/spec/calls\", calls}}",
+			Off: "	operations := []patchOperation{pick(ON, unchanged(record), " +
+				"testOperation(\"/metadata/name\", record.Name)), {\"add\", \"/spec/calls\", calls}}",
+			CaughtBy: "TestExplore/two actions", Fails: "A5: ",
 		},
-		"name recorded": {
-			Why: "the object of an action may go, and come back", File: attemptFile,
-			Old:      "	case !f.record.mine:\n		return decision{Step: stepRecord}",
-			Off:      "	case ON && !f.record.mine:\n		return decision{Step: stepRecord}",
-			CaughtBy: "TestExplore/applied again", Fails: "A1: ",
+		"call begun": {
+			Why: "the object of an action may go, and come back", File: decideFile,
+			Old: "	return decision{Step: stepBegin}", Off: "	return decision{Step: pick(ON, stepBegin, stepSend)}",
+			CaughtBy: "TestExplore/applied again", Fails: "A2: ",
 		},
+		"open call": {
+			Why: "its request may be under way", File: callsFile,
+			Old:      "	case r.name != ledger.Unused && r.result == \"\":",
+			Off:      "	case ON && r.name != ledger.Unused && r.result == \"\":",
+			CaughtBy: "TestDecide", Fails: "TestDecide/a_call_without_a_result,_of_a_deleted_Mandate",
+		},
+		"open call of others": {
+			Why: "there is one call of a record at a time", File: decideFile,
+			Old: "	case f.record.open != noCall:", Off: "	case ON && f.record.open != noCall:",
+			CaughtBy: "TestExplore/a call of the Mandate", Fails: "A5: ",
+		},
+		"handover": {
+			Why: "the operator of a call may be about to record its result", File: callsFile,
+			Old:      "!f.now.Before(f.record.seen.Add(f.handover))",
+			Off:      "(!ON || !f.now.Before(f.record.seen.Add(f.handover)))",
+			CaughtBy: "TestDecide", Fails: "TestDecide/a_call_of_another_operator",
+		},
+		"call of the Mandate": {
+			Why: "its controller finds out what became of it", File: callsFile,
+			Old: "	handedOver := f.record.open != otherCall &&", Off: "	handedOver := (!ON || f.record.open != otherCall) &&",
+			CaughtBy: "TestDecide", Fails: "TestDecide/a_call_of_the_Mandate",
+		},
+		"unsent": {
+			Why: "of the call of another operator, nobody knows that it was not sent", File: "records.go",
+			Old:      "	case r.open.Nonce == r.localState.Get(r.action).unsent:",
+			Off:      "	case !ON || r.open.Nonce == r.localState.Get(r.action).unsent:",
+			CaughtBy: "TestExplore/crashes and lost answers", Fails: "A1: |A2: ",
+		},
+		"the ledger of the application": {
+			Why: "without it, nobody knows what was done", File: decideFile,
+			Old:      "	case f.record.application != f.mandate.application:",
+			Off:      "	case ON && f.record.application != f.mandate.application:",
+			CaughtBy: "TestDecide", Fails: "TestDecide/no_record",
+		},
+	}
+}
+
+// guardsOfLooks are those of what is looked at before a request, and before a report is requested.
+func guardsOfLooks() map[string]explore.Guard {
+	return map[string]explore.Guard{
 		"last look": {
-			Why: "something may have changed since it was read", File: attemptFile,
-			Old: "	case !f.attempt.verified:", Off: "	case ON && !f.attempt.verified:",
+			Why: "something may have changed since it was read", File: callsFile,
+			Old: "		return decision{Step: stepVerify}", Off: "		return decision{Step: pick(ON, stepVerify, stepSend)}",
 			CaughtBy: "TestExplore/edits of the Mandate", Fails: "A2: ",
 		},
 		"last look compares": {
-			Why: "a user may have suspended the Mandate, or another operator ended the action", File: "records.go",
-			Old:      "live.ResourceVersion != read.as.ResourceVersion",
-			Off:      "ON && live.ResourceVersion != read.as.ResourceVersion",
+			Why: "a user may have suspended the Mandate, or another operator ended the action", File: callFile,
+			Old:      "live.ResourceVersion != o.read.ResourceVersion",
+			Off:      "ON && live.ResourceVersion != o.read.ResourceVersion",
 			CaughtBy: "TestExplore/edits of the Mandate", Fails: "A2: ",
 		},
+		"last look at the record": {
+			Why: "another operator may have ended the call, or the record may be gone", File: callFile,
+			Old: "	if r.facts.emails {", Off: "	if ON && r.facts.emails {",
+			CaughtBy: "TestExplore/crashes and lost answers", Fails: "A2: ",
+		},
 		"last look at the service": {
-			Why: "its ids may be other people's since", File: "records.go",
+			Why: "its ids may be other people's since", File: callFile,
 			Old:      "same, _, err := r.session.IsCurrent(ctx, r.liveServices, r.action.Namespace)",
 			Off:      "same, _, err := r.session.IsCurrent(ctx, r.liveServices, r.action.Namespace)\n\tsame = same || !ON",
 			CaughtBy: "TestExplore/another service", Fails: "A2: ",
 		},
 		"last look before a report": {
 			Why: "the report may be another person's since", File: decideFile,
-			Old:      "	case !f.attempt.verified:\n		return decision{Step: stepVerify}",
-			Off:      "	case ON && !f.attempt.verified:\n		return decision{Step: stepVerify}",
+			Old: "	if !f.report.verified {", Off: "	if ON && !f.report.verified {",
 			CaughtBy: "TestExplore/a report of another service", Fails: "A2: ",
-		},
-		"open attempt": {
-			Why: "its request may be under way", File: decideFile,
-			Old: "	case f.attempt.open:\n		return wait", Off: "	case ON && f.attempt.open:\n		return wait",
-			CaughtBy: "TestDecide", Fails: "TestDecide/an_attempt_without_a_result,_of_a_deleted_Mandate",
-		},
-		"handover": {
-			Why: "the operator of an attempt may be about to record its result", File: decideFile,
-			Old: "	case f.attempt.open && f.now.Before", Off: "	case ON && f.attempt.open && f.now.Before",
-			CaughtBy: "TestDecide", Fails: "TestDecide/an_attempt_of_another_operator",
-		},
-		"unknown outcome": {
-			Why: "the individual may have been e-mailed", File: attemptFile,
-			Old: "a.outcome.NothingDone() && !a.refusal:", Off: "(a.outcome.NothingDone() || !ON) && !a.refusal:",
-			CaughtBy: "TestExplore/crashes and lost answers", Fails: "A1: ",
-		},
-		"accepted": {
-			Why: "nobody knows whether the service has e-mailed anybody", File: attemptFile,
-			Old: "	case a.accepted:", Off: "	case ON && a.accepted:",
-			CaughtBy: "TestExplore/what is accepted", Fails: "A3: ",
-		},
-		"canceled start": {
-			Why: "the name must be free again, or the action looks like one that was done", File: attemptFile,
-			Old:      "	case f.record.mine:\n		return decision{Step: stepCancel}",
-			Off:      "	case ON && f.record.mine:\n		return decision{Step: stepCancel}",
-			CaughtBy: "TestDecide", Fails: "TestDecide/not_sent,_and_still_in_the_ledger",
-		},
-		"a start that failed": {
-			Why: "another operator may carry the action out, under the same name", File: "send.go",
-			Old:      "	case r.action.Status.Attempt == r.attempt:",
-			Off:      "	case !ON || r.action.Status.Attempt == r.attempt:",
-			CaughtBy: "TestExplore/requests that do nothing", Fails: "A3: ",
-		},
-		"the start is conditional": {
-			Why: "of two operators, one starts the action", File: "status.go",
-			Old: "		client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}),",
-			Off: "		pick(ON, client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}), " +
-				"client.MergeFrom(r.action)),",
-			CaughtBy: "TestExplore/crashes and lost answers", Fails: "A3: ",
 		},
 		"suspended": {
 			Why: "nobody is e-mailed for a suspended Mandate", File: decideFile,
@@ -114,16 +124,61 @@ func guards() map[string]explore.Guard {
 			Old: "	case !f.storing.checked:", Off: "	case ON && !f.storing.checked:",
 			CaughtBy: "TestDecideStoring", Fails: "TestDecideStoring/the_API_server_refused_the_Secret",
 		},
+	}
+}
+
+// guardsOfEnds are those of what the log and the status say in the end.
+func guardsOfEnds() map[string]explore.Guard {
+	return map[string]explore.Guard{
+		"result recorded": {
+			Why: "the status goes with its object, and nobody knows the result", File: callsFile,
+			Old: "	case over:\n", Off: "	case pick(ON, over, -1):\n",
+			CaughtBy: "TestDecide", Fails: "TestDecide/its_result_is_recorded",
+		},
+		"unknown outcome": {
+			Why: "the individual may have been e-mailed", File: callFile,
+			Old: "	case !outcome.NothingDone():", Off: "	case ON && !outcome.NothingDone():",
+			CaughtBy: "TestExplore/crashes and lost answers", Fails: "A1: ",
+		},
+		"accepted": {
+			Why: "nobody knows whether the service has e-mailed anybody", File: callFile,
+			Old: "	case err == nil && change.Accepted:", Off: "	case ON && err == nil && change.Accepted:",
+			CaughtBy: "TestExplore/what is accepted", Fails: "A3: ",
+		},
+		"refusal": {
+			Why: "it would e-mail somebody on the day on which the service stops to refuse it", File: callFile,
+			Old: "	case !idv.IsRefusal(err):", Off: "	case !ON || !idv.IsRefusal(err):",
+			CaughtBy: "TestDecide", Fails: "TestDecide/forbidden",
+		},
+		"count": {
+			Why: "a reset that was refused would hold decisions", File: callFile,
+			Old: "		ended.Sends--", Off: "		ended.Sends -= int32(pick(ON, 1, 0))",
+			CaughtBy: "TestExplore/requests that do nothing", Fails: "A5: ",
+		},
+		"the end of others is conditional": {
+			Why: "the operator of the call may have recorded its result", File: ledgerFile,
+			Old: "	return l.patch(ctx, record, append(operations, unchanged(record))...)",
+			Off: "	return l.patch(ctx, record, append(operations, pick(ON, unchanged(record), " +
+				"testOperation(\"/metadata/name\", record.Name)))...)",
+			CaughtBy: "TestExplore/crashes and lost answers", Fails: "A5: ",
+		},
+		"the end is conditional": {
+			Why: "of two operators, one ends the action", File: "status.go",
+			Old: "		client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}),",
+			Off: "		pick(ON, client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}), " +
+				"client.MergeFrom(r.action)),",
+			CaughtBy: "TestExplore/crashes and lost answers", Fails: "A3: ",
+		},
+		"not sent": {
+			Why: "another operator may have begun the call that this one says was not sent", File: "reconciliation.go",
+			Old:      "live.ResourceVersion == r.record.ResourceVersion, err",
+			Off:      "(!ON || live.ResourceVersion == r.record.ResourceVersion), err",
+			CaughtBy: "TestExplore/what is forbidden", Fails: "A3: ",
+		},
 		"log of an action": {
-			Why: "nobody could tell what was done", File: "send.go",
+			Why: "nobody could tell what was done", File: callFile,
 			Old: "		logger.Info(\"Carried out the action\")", Off: "		logger.V(pick(ON, 0, 1)).Info(\"Carried out the action\")",
 			CaughtBy: "TestExplore/crashes and lost answers", Fails: "A4: ",
-		},
-		"the ledger of the application": {
-			Why: "without it, nobody knows what was done", File: attemptFile,
-			Old:      "	case f.record.application != f.mandate.application:",
-			Off:      "	case ON && f.record.application != f.mandate.application:",
-			CaughtBy: "TestDecide", Fails: "TestDecide/the_record_is_gone",
 		},
 	}
 }

@@ -31,6 +31,7 @@ const (
 	purge                // the record is deleted
 	restore              // it is restored, as it was at the beginning
 	redirect             // a user edits the IdentityService
+	decides              // the controller of Mandates begins a call
 	moves
 )
 
@@ -93,6 +94,16 @@ func mandateMoves(s *state, spend func(move, string, func(*world)), found func(s
 		after := s.then("the controller of Mandates finds the application")
 		after.world = s.world.clone()
 		after.world.bind()
+		found(after, "")
+	}
+	begin, end := s.world.mayDecide()
+	if begin {
+		spend(decides, "the controller of Mandates begins a call", (*world).decide)
+	}
+	if end {
+		after := s.then("the controller of Mandates ends its call")
+		after.world = s.world.clone()
+		after.world.decide()
 		found(after, "")
 	}
 	if r != nil {

@@ -249,7 +249,8 @@ func (s fakeService) IndividualReport(_ context.Context, _, _ int64) (*idv.Repor
 func (s fakeService) wrongRequest(individual int64) string {
 	mandate, _ := s.looked["Mandate"].(*v1alpha1.Mandate)
 	action, _ := s.looked["MandateAction"].(*v1alpha1.MandateAction)
-	sent := s.current.action
+	record, _ := s.looked["ApplicationRecord"].(*v1alpha1.ApplicationRecord)
+	sent, call := s.current.action, ledger.Open(record)
 	switch {
 	case mandate == nil || action == nil:
 		return "A2: a request is sent without a last look at the Mandate and the action"
@@ -257,8 +258,9 @@ func (s fakeService) wrongRequest(individual int64) string {
 		return "A2: a request is sent for a suspended Mandate"
 	case action.UID != sent.UID || action.Status.CompletedTime != nil:
 		return "A2: a request is sent for an action that was replaced or has ended"
-	case action.Status.Attempt != s.current.attempt:
-		return "A2: a request is sent for an attempt that is not the recorded one"
+	case call == nil || call.Nonce != s.current.call.Nonce || call.Name != action.Name || call.UID != action.UID ||
+		string(call.Kind) != string(action.Spec.Type) || call.Individual != action.Spec.Individual:
+		return "A2: a request is sent that is not the open call of the record"
 	case !isNamed(mandate, action.Spec.Individual, individual):
 		return "A2: a request is sent for another individual than the named one"
 	}

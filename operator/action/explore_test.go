@@ -53,6 +53,8 @@ func scenarios() map[string]scenario {
 		"another Mandate of the name": {actions: one, allow: map[move]uint8{replace: 1, again: 1, remove: 1, pause: 1}},
 		"labels":                      {actions: one, allow: map[move]uint8{label: 2, lose: 1, crash: 1, pause: 1}},
 		"two actions":                 {actions: two, allow: map[move]uint8{lose: 1, throttle: 1}},
+		"two actions, and a crash":    {actions: two, allow: map[move]uint8{crash: 1, pause: 1}},
+		"a call of the Mandate":       {actions: one, allow: map[move]uint8{decides: 2, lose: 1, crash: 1, pause: 1}},
 		"a record that is gone":       {actions: one, allow: map[move]uint8{purge: 1, restore: 1, again: 1, lose: 1}},
 		"a report":                    {actions: one, manifest: report, allow: map[move]uint8{crash: 1, lose: 1, again: 1}},
 		"another service":             {actions: one, allow: map[move]uint8{redirect: 2, lose: 1, pause: 1}},
@@ -101,17 +103,17 @@ const (
 
 // states is everything that a state consists of, but for these.
 var states = explore.NewSchema(map[string]explore.Field{
-	"v1.ObjectMeta.ResourceVersion":        explore.Renamed(madeUp),
-	"v1.ObjectMeta.UID":                    explore.Renamed(madeUp),
-	"v1.OwnerReference.UID":                explore.Renamed(madeUp),
-	"v1.ObjectMeta.ManagedFields":          explore.LeftOut("nobody writes it here"),
-	"v1alpha1.RecordedAction.UID":          explore.Renamed(madeUp),
-	"v1alpha1.RecordedMandate.UID":         explore.Renamed(madeUp),
-	"v1alpha1.MandateActionStatus.Attempt": explore.Renamed(madeUp),
-	"engine.FirstSeen.Attempt":             explore.Renamed(madeUp),
-	"action.reconciliation.attempt":        explore.Renamed(madeUp),
-	"action.request.UID":                   explore.Renamed(madeUp),
-	"action.remembered.UID":                explore.Renamed(madeUp),
+	"v1.ObjectMeta.ResourceVersion": explore.Renamed(madeUp),
+	"v1.ObjectMeta.UID":             explore.Renamed(madeUp),
+	"v1.OwnerReference.UID":         explore.Renamed(madeUp),
+	"v1.ObjectMeta.ManagedFields":   explore.LeftOut("nobody writes it here"),
+	"v1alpha1.Call.Nonce":           explore.Renamed(madeUp),
+	"v1alpha1.Call.UID":             explore.Renamed(madeUp),
+	"v1alpha1.RecordedMandate.UID":  explore.Renamed(madeUp),
+	"engine.FirstSeen.Attempt":      explore.Renamed(madeUp),
+	"action.localState.unsent":      explore.Renamed(madeUp),
+	"action.request.UID":            explore.Renamed(madeUp),
+	"action.remembered.UID":         explore.Renamed(madeUp),
 
 	"action.world.now":                 explore.LeftOut("times count from it"),
 	"action.world.revision":            explore.LeftOut("it makes names up"),
@@ -153,6 +155,10 @@ func hash(s *state) uint64 {
 func (x *explorer) rest(s state) (state, string) {
 	s = s.then("no more faults")
 	s.budget = budget{}
+	if _, end := s.world.mayDecide(); end {
+		s.world = s.world.clone()
+		s.world.decide()
+	}
 	var way []uint64
 	for range 12 {
 		at := hash(&s)
@@ -218,7 +224,7 @@ func (x *explorer) reconcile(s *state, i int, name string) string {
 func (x *explorer) mayWait(w *world, a *v1alpha1.MandateAction) bool {
 	waits := meta.FindStatusCondition(a.Status.Conditions, v1alpha1.ConditionReconciling)
 	m, r := w.mandate(), w.record()
-	if waits == nil || m == nil {
+	if waits == nil || m == nil || r != nil && w.wasSent(a) && !w.forgotten {
 		return false
 	}
 	switch waits.Reason {

@@ -3,8 +3,9 @@ package action
 import (
 	"time"
 
-	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // facts is all that decide knows. Each step changes the facts, and decide is asked again.
@@ -14,13 +15,12 @@ type facts struct {
 	// From the action, as the cache has it. All writes are conditional on that being the latest.
 	emails   bool // it e-mails the individual; otherwise it downloads the report
 	deleting bool
-	started  bool
 	ended    bool
 	created  time.Time
 	expires  time.Time // when an action that has ended is deleted; zero: never
 
-	attempt  attemptFacts
-	handover time.Duration // that another operator has to write down what became of an open attempt
+	call     callFacts
+	handover time.Duration // that another process has to write down what became of its call
 	record   recordFacts
 	mandate  mandateFacts
 	service  serviceFacts
@@ -40,38 +40,49 @@ func (f *facts) otherAccount() bool {
 	return f.record.otherAccount && !f.vouched && !f.subject.sameAccount
 }
 
-// attemptFacts is the request that e-mails. verified and canceled are also of the one that downloads.
-type attemptFacts struct {
-	// open: the status has an attempt that is not this reconciliation's own. Its operator still carries it out, or
-	// ended before it finished.
-	open bool
-	// observed is when this process first saw the open attempt. No two clocks are compared.
-	observed time.Time
-	mine     bool // this reconciliation has recorded its own
-	verified bool // and then the action, its Mandate and the service were still as they had been read
-	canceled bool // or not, or that cannot be known: nothing is sent
-	// startUnknown: the write that records it failed, so the status may have it.
-	startUnknown bool
-	sent         bool // the request was sent, with this result
-	success      bool
-	accepted     bool // the service carries it out later
-	outcome      client.Outcome
-	kind         client.Kind
-	refusal      bool // of the action: not of who asked, or how often
+// phase is how far this reconciliation has come with a call of its own.
+type phase int
+
+const (
+	notBegun phase = iota
+	begun          // the record has the entry
+	verified       // and then the action, its Mandate, the record and the service were still as they had been read
+	over           // the request was sent, or will not be: the result is known nowhere but here
+	recorded       // the record has the result
+)
+
+// callFacts is the call of this reconciliation: the request that e-mails.
+type callFacts struct {
+	phase    phase
+	result   v1alpha1.CallResult // once it is over
+	notFound bool                // the service refused it because it has no such individual
 }
 
-// recordFacts is what the ledger knows of the action's name.
+// recordFacts is what the ledger knows.
 type recordFacts struct {
 	read        bool  // past any cache, in this reconciliation
-	free        bool  // this process has read before that the name is free
 	application int64 // of the record
 	// otherAccount: it is another account's than that of the credentials, as far as their user names tell.
 	otherAccount bool
-	used         bool // an action of this name was started
-	mine         bool // it was this one
-	alike        bool // or one with the same type and individual
-	full         bool // no further action can be remembered
+	full         bool // it cannot hold another call
+	name         ledger.NameUse
+	// result of the call that was begun under the name. It is Done if there is only a digest of the call, and "" while
+	// the call may be under way.
+	result v1alpha1.CallResult
+	open   openCall
+	// seen is when this process first saw the open call. No two clocks are compared.
+	seen time.Time
 }
+
+// openCall is what kind of call may be under way, if it is not one of this reconciliation.
+type openCall int
+
+const (
+	noCall       openCall = iota
+	unsentCall            // one of this process: the answer to its Begin was lost, so nothing was sent
+	emailingCall          // one that this action orders, or another one
+	otherCall             // one that the Mandate orders. Its controller ends it.
+)
 
 // mandateFacts is what the Mandate says.
 type mandateFacts struct {
@@ -101,8 +112,10 @@ type subjectFacts struct {
 	other         bool // but is not the one that the action names
 }
 
+// secretFacts is what is known of the Secret for the report.
 type secretFacts struct {
-	checked, exists, mine bool
+	checked      bool // this process has looked, maybe in an earlier reconciliation
+	exists, mine bool
 }
 
 // storingFacts is whether the operator may create the Secret.
@@ -115,6 +128,7 @@ type storingFacts struct {
 type reportFacts struct {
 	// alreadyRefused: the service had none when everything was as it is now.
 	alreadyRefused bool
+	verified       bool // the action, its Mandate and the service were still as they had been read
 	downloaded     bool
 	refused        bool
 	forbidden      bool

@@ -149,7 +149,7 @@ func (r *reconciliation) readApplication(ctx context.Context) error {
 // identify finds which individual of the answer the action names, by what the live Mandate and its Secrets say was
 // sent: the id in the status may be a guess of an earlier version, or the service may have changed it.
 func (r *reconciliation) identify(ctx context.Context, application *idv.Application) error {
-	s, known := &r.facts.subject, individuals.Known(r.observed)
+	s, known := &r.facts.subject, individuals.Recorded(individuals.Known(r.observed), r.record)
 	expected, err := individuals.Sent(ctx, r.live, known, r.observed, r.reference)
 	if err != nil {
 		return err

@@ -6,7 +6,7 @@ import "github.com/mandate-io/idv/api/v1alpha1"
 const (
 	reasonDeleting   = "Deleting"
 	reasonEnded      = "Ended"      // finished; deleted after ttlSecondsAfterFinished
-	reasonAwaiting   = "Awaiting"   // another operator may be carrying it out
+	reasonAwaiting   = "Awaiting"   // a call that somebody else has begun may be under way
 	reasonStaleCache = "StaleCache" // or a shutdown waits: reconcile again
 )
 
@@ -56,8 +56,6 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonAccountChanged: {open,
 		"The credentials of the IdentityService may belong to another account than the application. See its condition " +
 			"AccountChanged; the action waits."},
-	v1alpha1.ReasonStarted: {open,
-		"The request to the service is under way."},
 	v1alpha1.ReasonRetrying: {open,
 		"The last attempt changed nothing and e-mailed nobody. The operator tries again. If this lasts, see the " +
 			"operator's log and the IdentityService."},
@@ -88,7 +86,7 @@ var conditionSpecs = map[string]conditionSpec{
 		"An action of this name was started before, with another type or individual. Nothing was sent now. Use another " +
 			"name."},
 	v1alpha1.ReasonTooManyActions: {failed,
-		"The ApplicationRecord of the Mandate holds 1,100 actions, the maximum. Nothing was sent. Carry out the action at " +
+		"The ApplicationRecord of the Mandate holds 1,100 calls, the maximum. Nothing was sent. Carry out the action at " +
 			"the service."},
 	v1alpha1.ReasonMandateGone: {failed,
 		"The Mandate was deleted before the action was carried out, or did not appear within ten minutes. Nothing was " +

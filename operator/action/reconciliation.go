@@ -6,7 +6,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -28,9 +27,10 @@ type serviceClient interface {
 // localState is what this process remembers of a MandateAction.
 type localState struct {
 	failures      int              // reconciliations in a row
-	nameFree      bool             // when the ledger was read last
+	unsent        string           // the nonce of a call whose Begin had no answer: nothing is sent for it
+	open          engine.FirstSeen // the nonce of the call that is waited for
+	noSecret      bool             // when the Secret for the report was looked for last
 	mayStore      bool             // when the API server was asked last
-	attempt       engine.FirstSeen // the attempt that is waited for
 	refusedDigest string           // of the Mandate's status when the service had no report
 }
 
@@ -40,12 +40,14 @@ type reconciliation struct {
 	action     *v1alpha1.MandateAction // as it was last read or written
 	session    engine.Session
 	client     serviceClient // of the session's connection
-	attempt    string        // names the attempt of this reconciliation, if it makes one
+	call       v1alpha1.Call // that this reconciliation has begun
 	attempting bool          // it may e-mail somebody, and a shutdown waits for it
 	deadline   engine.Deadline
 
 	facts        facts
 	record       *v1alpha1.ApplicationRecord // as it was last read or written
+	entry        *v1alpha1.Call              // what the record has under the name; nil: nothing, or a digest
+	open         *v1alpha1.Call              // what the record has that may be under way
 	mandate      metav1.ObjectMeta           // as it was last read
 	observed     *v1alpha1.Mandate           // as it was last read, with personal data if that was live
 	reference    string                      // of the application
@@ -57,25 +59,17 @@ type reconciliation struct {
 
 // newReconciliation collects what the MandateAction and the cached Mandate say.
 func (r *Reconciler) newReconciliation(ctx context.Context, action *v1alpha1.MandateAction) (*reconciliation, error) {
-	c := &reconciliation{
-		Reconciler: r, action: action, attempt: string(uuid.NewUUID()), deadline: engine.NewDeadline(r.clock),
-	}
-	status := &action.Status
+	c := &reconciliation{Reconciler: r, action: action, deadline: engine.NewDeadline(r.clock)}
+	status, known := &action.Status, r.localState.Get(action)
 	c.facts = facts{
 		emails:   action.Spec.Type != v1alpha1.MandateActionDownloadReport,
 		deleting: !action.DeletionTimestamp.IsZero(),
-		started:  status.StartedTime != nil,
 		ended:    status.CompletedTime != nil,
 		created:  action.CreationTimestamp.Time,
-		attempt:  attemptFacts{open: status.Attempt != ""},
 		handover: r.handover,
+		secret:   secretFacts{checked: known.noSecret},
+		storing:  storingFacts{checked: known.mayStore},
 	}
-	if c.facts.attempt.open {
-		see := func(s *localState) { s.attempt.See(status.Attempt, r.clock.Now()) }
-		c.facts.attempt.observed = r.localState.Update(action, see).attempt.Time
-	}
-	known := r.localState.Get(action)
-	c.facts.record.free, c.facts.storing.checked = known.nameFree, known.mayStore
 	if ttl := action.Spec.TTLSecondsAfterFinished; c.facts.ended && ttl != nil {
 		c.facts.expires = status.CompletedTime.Add(time.Duration(*ttl) * time.Second)
 	}
@@ -93,7 +87,7 @@ func (r *reconciliation) Decide() decision {
 // TryAcquire takes a slot of the connection, so that the MandateActions of one connection do not take all workers.
 // Without a connection that works, no request is sent.
 func (r *reconciliation) TryAcquire(s step) bool {
-	if !r.facts.service.Ready || s == stepDelete || s == stepReadStart || r.facts.attempt.canceled {
+	if !r.facts.service.Ready || s == stepDelete || r.facts.call.phase == over {
 		return true
 	}
 	name := client.ObjectKeyFromObject(r.action)
@@ -119,32 +113,31 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 		defer cancel()
 		ctx = bounded
 	}
-	if r.facts.attempt.mine && s != stepSend {
-		return r.performForAttempt(ctx, s)
+	if r.facts.call.phase == notBegun || s == stepSend {
+		return r.perform(ctx, s)
 	}
-	return r.perform(ctx, s)
+	if err := r.perform(context.WithoutCancel(ctx), s); err != nil { // what became of the call is known nowhere but here
+		return &engine.UnrecordedError{Err: err}
+	}
+	return nil
 }
 
 func (r *reconciliation) perform(ctx context.Context, s step) error {
 	switch s {
 	case stepReadRecord:
 		return r.readRecord(ctx)
-	case stepRecord:
-		return r.recordStart(ctx)
-	case stepVerify:
-		return r.verify(ctx)
-	case stepCancel:
-		return r.cancel(ctx)
 	case stepReadMandate:
 		return r.readMandate(ctx)
 	case stepReadApplication:
 		return r.readApplication(ctx)
-	case stepStart:
-		return r.start(ctx)
-	case stepReadStart:
-		return r.readStart(ctx)
+	case stepBegin:
+		return r.begin(ctx)
+	case stepVerify:
+		return r.verify(ctx)
 	case stepSend:
 		r.send(ctx)
+	case stepEnd:
+		return r.end(ctx)
 	case stepLookForSecret:
 		return r.lookForSecret(ctx)
 	case stepCheckAccess:
@@ -161,14 +154,18 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 
 // Finish writes the status and says when to reconcile again.
 func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcile.Result, error) {
-	if r.facts.attempt.mine || decided.Reason == v1alpha1.ReasonOutcomeUnknown {
+	if r.facts.call.phase != notBegun { // a shutdown waits for it
+		ctx = context.WithoutCancel(ctx)
+	}
+	if same, err := r.isStillUnsent(ctx, decided.Reason); err != nil {
+		return reconcile.Result{}, err
+	} else if !same {
+		decided = wait(reasonStaleCache)
+	}
+	if r.facts.call.phase != notBegun || decided.Reason == v1alpha1.ReasonOutcomeUnknown {
 		r.tellOfReset()
 	}
-	if r.facts.attempt.mine {
-		if err := r.conclude(ctx, decided.Reason); err != nil {
-			return reconcile.Result{}, err
-		}
-	} else if err := r.writeStatus(ctx, decided.Reason); apierrors.IsConflict(err) {
+	if err := r.writeStatus(ctx, decided.Reason); apierrors.IsConflict(err) {
 		decided = wait(reasonStaleCache)
 	} else if err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -181,6 +178,17 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		r.session.Connection.Actions.Await(client.ObjectKeyFromObject(r.action), r.class(), r.facts.emails)
 	}
 	return reconcile.Result{RequeueAfter: r.requeueAfter(decided)}, nil
+}
+
+// isStillUnsent reports whether an action may fail without a call: no other operator has begun one since the record was
+// read. An operator that begins one later sees, before it sends, that the action has ended.
+func (r *reconciliation) isStillUnsent(ctx context.Context, reason string) (bool, error) {
+	unsent := r.facts.emails && r.facts.call.phase == notBegun
+	if r.record == nil || !unsent || conditionSpecs[reason].progress != failed {
+		return true, nil
+	}
+	live, err := r.liveMetadata.Get(ctx, "ApplicationRecord", client.ObjectKeyFromObject(r.record))
+	return err == nil && live != nil && live.ResourceVersion == r.record.ResourceVersion, err
 }
 
 // awaitsService reports whether the connection exists and cannot be used now. It wakes up those that wait for it.

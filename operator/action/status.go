@@ -12,8 +12,7 @@ import (
 )
 
 // writeStatus is the only place that writes the status of actions: one patch, and none if nothing changed. It is
-// refused with a conflict if r.action is not the latest, whatever has changed. That is what makes a start one
-// operator's alone.
+// refused with a conflict if r.action is not the latest, whatever has changed.
 func (r *reconciliation) writeStatus(ctx context.Context, reason string) error {
 	if r.keepsStatus(reason) {
 		return nil
@@ -58,16 +57,6 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateActionStatus, reason 
 		}
 		return
 	}
-	now := metav1.NewTime(r.facts.now)
-	status.Attempt = ""
-	if reason == v1alpha1.ReasonStarted {
-		if status.StartedTime == nil {
-			status.StartedTime = &now
-		}
-		if r.facts.emails {
-			status.Attempt = r.attempt
-		}
-	}
 	v := conditionSpecs[reason]
 	set := func(conditionType string) {
 		meta.SetStatusCondition(
@@ -85,7 +74,10 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateActionStatus, reason 
 		set(v1alpha1.ConditionReconciling)
 		return
 	}
-	status.CompletedTime = &now
+	status.CompletedTime = new(metav1.NewTime(r.facts.now))
+	if r.entry != nil && r.entry.UID == r.action.UID && status.StartedTime == nil {
+		status.StartedTime = new(metav1.NewTime(r.entry.StartedTime.Time))
+	}
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
 	if v.progress == complete {
 		set(v1alpha1.ConditionComplete)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // What kstatus, and so Flux and kpt, says of an action with each reason: a failure is one for tools that do not know
@@ -24,9 +25,9 @@ func TestVerdicts(t *testing.T) {
 	}
 	for reason, v := range conditionSpecs {
 		t.Run(reason, func(t *testing.T) {
-			for _, before := range []string{"", v1alpha1.ReasonMandateNotFound, v1alpha1.ReasonStarted} {
+			for _, before := range []string{"", v1alpha1.ReasonMandateNotFound, v1alpha1.ReasonRetrying} {
 				o := &v1alpha1.MandateAction{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
-				p := &reconciliation{action: o, attempt: "mine", facts: facts{now: time.Now(), emails: true}}
+				p := &reconciliation{action: o, facts: facts{now: time.Now(), emails: true}}
 				if before != "" {
 					p.statusFor(&o.Status, before)
 				}
@@ -65,8 +66,28 @@ func checkStatus(t *testing.T, s *v1alpha1.MandateActionStatus, reason string, p
 	if ended := s.CompletedTime != nil; ended != (p != open) {
 		t.Errorf("completedTime is %v", s.CompletedTime)
 	}
-	if running := s.Attempt != ""; running != (reason == v1alpha1.ReasonStarted) {
-		t.Errorf("the attempt is %q", s.Attempt)
+}
+
+// An action has started when the call was recorded that its own object ordered.
+func TestStartedTime(t *testing.T) {
+	started := ledger.MicroTime(time.Now())
+	for name, c := range map[string]struct {
+		call   *v1alpha1.Call
+		reason string
+		want   bool
+	}{
+		"carried out":        {&v1alpha1.Call{UID: "1", StartedTime: started}, v1alpha1.ReasonCarriedOut, true},
+		"refused":            {&v1alpha1.Call{UID: "1", StartedTime: started}, v1alpha1.ReasonRefused, true},
+		"not sent":           {&v1alpha1.Call{UID: "1", StartedTime: started}, v1alpha1.ReasonRetrying, false},
+		"by another object":  {&v1alpha1.Call{UID: "2", StartedTime: started}, v1alpha1.ReasonAlreadyDone, false},
+		"there is no record": {nil, v1alpha1.ReasonMandateGone, false},
+	} {
+		o := &v1alpha1.MandateAction{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
+		p := &reconciliation{action: o, entry: c.call, facts: facts{now: time.Now(), emails: true}}
+		p.statusFor(&o.Status, c.reason)
+		if got := o.Status.StartedTime; (got != nil) != c.want || c.want && !got.Time.Equal(started.Time) {
+			t.Errorf("%s: started %v", name, got)
+		}
 	}
 }
 

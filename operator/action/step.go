@@ -8,15 +8,13 @@ type step string
 
 const (
 	stepWait            step = engine.Wait       // nothing to do now
-	stepReadRecord      step = "ReadRecord"      // was an action of this name started before?
+	stepReadRecord      step = "ReadRecord"      // was an action of this name begun before?
 	stepReadMandate     step = "ReadMandate"     // past the cache
 	stepReadApplication step = "ReadApplication" // on which individual is it?
-	stepStart           step = "Start"           // record the start in the status
-	stepReadStart       step = "ReadStart"       // was that written? its write failed
-	stepRecord          step = "Record"          // and the name in the ledger
+	stepBegin           step = "Begin"           // record the call: the lock and the intent
 	stepVerify          step = "Verify"          // is everything still as it was read?
 	stepSend            step = "Send"            // resend or reset: the one request that e-mails
-	stepCancel          step = "Cancel"          // the name is free again: nothing was done
+	stepEnd             step = "End"             // record what became of it, or of one that nobody else will end
 	stepLookForSecret   step = "LookForSecret"   // was the report stored, by us or by somebody else?
 	stepCheckAccess     step = "CheckAccess"     // may the operator create Secrets?
 	stepDownload        step = "Download"

@@ -178,14 +178,15 @@ func (l *loop) create(ctx context.Context, mandate *v1alpha1.Mandate, mandateTyp
 }
 
 func (l *loop) newRecord(mandate *v1alpha1.Mandate, name string) *v1alpha1.ApplicationRecord {
-	attempt := ledger.NewAttempt("0123456789abcdef0123456789abcdef", time.Now())
+	create := ledger.New(v1alpha1.CallCreate, time.Now())
+	create.Seq, create.Inputs = 1, "0123456789abcdef0123456789abcdef"
 	return &v1alpha1.ApplicationRecord{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: mandate.Namespace, Name: mandate.Name,
 		},
 		Spec: v1alpha1.ApplicationRecordSpec{
 			Salt: ledger.NewSalt(), Account: "0123456789abcdef0123456789abcdef", ServiceURL: l.URL, Reference: name,
-			Attempt:    &attempt,
+			Calls:      []v1alpha1.Call{create},
 			MandateRef: v1alpha1.RecordedMandate{UID: mandate.UID},
 		},
 	}

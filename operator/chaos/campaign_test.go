@@ -235,6 +235,8 @@ func (c *campaign) summary(took time.Duration) string {
 			"%d actions repeated",
 			n.unrequested[unseenEvidence], n.unrequested[anotherIndividual], n.unrequested[againstLiveSpec],
 			n.unrequested[repeatedAction]),
+		fmt.Sprintf("%d calls without an entry in the log, %d entries that the service does not explain",
+			n.unrequested[unloggedCall], n.unrequested[unexplainedEntry]),
 		fmt.Sprintf("%d duplicate e-mails, %d silently lost applications, %d failed namespaces",
 			n.duplicates, n.lost, n.failed),
 	}

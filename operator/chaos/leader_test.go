@@ -10,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // A leader is stopped during a create, and continues after another leader has taken over its attempt.
@@ -31,13 +32,13 @@ func TestStoppedLeader(t *testing.T) {
 		},
 		"before the request reaches the service": {
 			reason:  "the successor's request creates, and the service rejects the late one",
-			pauseAt: effect{create, plain, 1},
+			pauseAt: effect{createRequest, plain, 1},
 			check:   func(f *fixture) { f.ready() },
 			posts:   2,
 		},
 		"before the answer reaches the leader": {
 			reason:  "the service rejects the successor's reference as taken; the leader may receive the id, or time out before",
-			pauseAt: effect{create, plain, 1},
+			pauseAt: effect{createRequest, plain, 1},
 			after:   true,
 			check:   (*fixture).checkKnownOrUnknown,
 			posts:   2,
@@ -58,7 +59,7 @@ func TestStoppedLeader(t *testing.T) {
 			f.waitExit(leader)
 			c.check(f)
 			f.emails(map[string]int{"plain": 1})
-			if got := f.count(create); got != c.posts {
+			if got := f.count(createRequest); got != c.posts {
 				t.Errorf("%d requests to create, want %d: %s", got, c.posts, c.reason)
 			}
 			f.check(successor.Stop())
@@ -76,7 +77,7 @@ func TestStoppedLeaderOfAction(t *testing.T) {
 	}
 	for kind, request := range requests {
 		for name, pauseAt := range map[string]effect{
-			"between the start and the request":      {startAction, resend, 1},
+			"between the start and the request":      beginOf[resend],
 			"before the request reaches the service": {request, plain, 1},
 		} {
 			t.Run(fmt.Sprintf("%s, %s", kind, name), func(t *testing.T) {
@@ -85,7 +86,7 @@ func TestStoppedLeaderOfAction(t *testing.T) {
 				leader, successor, first := f.startLeaderAndSuccessor()
 				f.applyPlain("")
 				f.ready()
-				paused := f.pauseAt(pauseAt, pauseAt.what == startAction)
+				paused := f.pauseAt(pauseAt, pauseAt == beginOf[resend])
 				f.check(f.apply(t.Context(), fmt.Sprintf(manifest, kind)))
 				f.waitPaused(paused)
 				f.signal(leader, syscall.SIGSTOP)
@@ -139,7 +140,7 @@ func (f *fixture) waitSuccessor(first string) {
 func (f *fixture) checkKnownOrUnknown() {
 	f.Helper()
 	record := f.liveRecord(f.reference(plain))
-	if record == nil || record.Spec.Attempt == nil {
+	if ledger.CreateOf(record) == nil {
 		f.Fatalf("the record is %+v", record)
 	}
 	if record.Spec.ApplicationID != nil {
@@ -148,7 +149,7 @@ func (f *fixture) checkKnownOrUnknown() {
 		return
 	}
 	status := f.get().Status
-	if status.ApplicationID != nil || record.Spec.Attempt.Verdict != v1alpha1.VerdictTaken ||
+	if status.ApplicationID != nil || ledger.CreateOf(record).Answer != v1alpha1.AnswerDuplicate ||
 		!hasCondition(status.Conditions, v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown) {
 		f.Errorf("without an id, plain is %s, the record %+v", conditionsText(status.Conditions), record.Spec)
 	}

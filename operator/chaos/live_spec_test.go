@@ -85,7 +85,7 @@ func (s *scenario) lastRead(o *occurrence) time.Duration {
 	since, last := time.Duration(0), time.Duration(-1)
 	for _, before := range s.occurred {
 		what := before.effect.what
-		acts := what == create || actingRequests[what] != "" && requestsOfActions[what] == ""
+		acts := what == createRequest || actingRequests[what] != "" && requestsOfActions[what] == ""
 		same := before.epoch == o.epoch && before.effect.about == o.effect.about
 		if same && acts && what != o.effect.what && before.at < o.at {
 			since = max(since, before.at)

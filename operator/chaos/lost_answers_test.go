@@ -161,7 +161,7 @@ func drawLosses(random *rand.Rand) (plans []plan) {
 		case 1, 2:
 			continue // the answer arrives
 		}
-		p := plan{{effect{create, mandate, 1}, first}}
+		p := plan{{effect{createRequest, mandate, 1}, first}}
 		switch random.IntN(6) {
 		case 0:
 			p = append(p, injection{effect{poll, mandate, 1}, drop})

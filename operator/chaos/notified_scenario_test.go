@@ -220,7 +220,7 @@ func (n *notifiedScenario) result(ctx context.Context) lostCounts {
 func (n *notifiedScenario) withoutAnswer() map[string]bool {
 	lost := map[string]bool{}
 	for _, o := range n.occurrences() {
-		if o.effect.what == create && o.status/100 == 2 && !o.received {
+		if o.effect.what == createRequest && o.status/100 == 2 && !o.received {
 			lost[o.effect.about] = true
 		}
 	}

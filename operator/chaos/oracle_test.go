@@ -16,14 +16,15 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // Effects that the oracle knows by name.
 const (
-	create      = "service: POST applications"
-	poll        = "service: GET applications/ID"
-	subscribe   = "service: POST webhooks/subscribe"
-	startAction = "PATCH mandateactions/status"
+	createRequest = "service: POST applications"
+	poll          = "service: GET applications/ID"
+	subscribe     = "service: POST webhooks/subscribe"
+	writeRecord   = "PATCH applicationrecords"
 )
 
 // The worst violations, which a campaign counts.
@@ -75,6 +76,9 @@ func (s *scenario) differences(ctx context.Context) string {
 		want := expected[mandate]
 		if s.idUnknown(mandate) {
 			want = s.unknownSummary(mandate, &seen)
+		}
+		if call := openCall(s.record(ctx, mandate)); call != nil {
+			lines = append(lines, fmt.Sprintf("%s: %s has no result in the log", mandate, call.Kind))
 		}
 		if got := s.mandateSummary(ctx, mandate, &seen); got != want {
 			lines = append(lines, fmt.Sprintf("%s is\n  %s\nwant\n  %s", mandate, got, want))
@@ -149,9 +153,6 @@ func (s *scenario) statusWords(m *v1alpha1.Mandate) []string {
 	for _, review := range status.Reviews {
 		words = append(words, fmt.Sprintf("%s of %s of %s", review.Decision, review.Check, review.Individual))
 	}
-	for _, review := range status.PendingReviews {
-		words = append(words, fmt.Sprintf("pending %s of %s of %s", review.Decision, review.Check, review.Individual))
-	}
 	return words
 }
 
@@ -161,8 +162,8 @@ func (s *scenario) recordWords(ctx context.Context, mandate string) []string {
 		return []string{"| no record"}
 	}
 	words := []string{"| record of " + record.Name}
-	if a := record.Spec.Attempt; a != nil {
-		words = append(words, fmt.Sprintf("sent=%t %s", a.Sent, a.Verdict))
+	if create := ledger.CreateOf(record); create != nil { // logProblems looks at the other calls
+		words = append(words, fmt.Sprintf("Create=%s%s", create.Result, create.Answer))
 	}
 	if id := record.Spec.ApplicationID; id != nil {
 		words = append(words, "has the application of "+s.applicationOwner(*id))
@@ -211,13 +212,12 @@ func (s *scenario) unknownSummary(name string, seen *snapshot) string {
 	if name == deleted {
 		words = "gone"
 	}
-	verdict := ""
-	if record := s.record(context.Background(), name); record != nil && record.Spec.Attempt != nil {
-		verdict = string(record.Spec.Attempt.Verdict)
+	created := ledger.CreateOf(s.record(context.Background(), name))
+	if created != nil {
+		words += fmt.Sprintf(" | record of %s Create=%s%s", name, created.Result, created.Answer)
 	}
-	words += fmt.Sprintf(" | record of %s sent=true %s", name, verdict)
-	application, created := seen.applications[name]
-	if !created {
+	application, exists := seen.applications[name]
+	if !exists {
 		return words + " | e-mails:"
 	}
 	words += " | service: created archived=false"
@@ -231,13 +231,16 @@ func (s *scenario) unknownSummary(name string, seen *snapshot) string {
 	return words + " | e-mails:" + emails
 }
 
+// beginOf is the write with which an action begins its call.
+var beginOf = map[string]effect{resend: {writeRecord, plain, 2}, reset: {writeRecord, rejected, 4}}
+
 // actionMayBeLost reports whether the outcome of an action may be unknown: its request had no conclusive answer, or the
 // operator that started it was killed.
 func (s *scenario) actionMayBeLost(action string) bool {
 	last, request := s.fleet.current(), requestOf[action]
 	return slices.ContainsFunc(s.occurrences(), func(o occurrence) bool {
-		started := o.effect.what == startAction && o.effect.about == action || o.effect.what == request
-		return started && o.epoch < last || o.effect.what == request && o.fault != ""
+		begun := o.effect == beginOf[action] || o.effect.what == request
+		return begun && o.epoch < last || o.effect.what == request && o.fault != ""
 	})
 }
 
@@ -258,7 +261,7 @@ func (s *scenario) violations(ctx context.Context) []string {
 				"and the ledger does not have it")
 		}
 	}
-	return slices.Concat(found, s.unrequested(), s.excessRequests(), s.leaks(ctx))
+	return slices.Concat(found, s.unrequested(), s.logProblems(ctx), s.excessRequests(), s.leaks(ctx))
 }
 
 func (s *scenario) countEmails(seen *snapshot) (found []string) {
@@ -277,14 +280,13 @@ func (s *scenario) countEmails(seen *snapshot) (found []string) {
 
 // idMayBeUnknown reports whether no running operator received the id, or the last attempt failed without a create.
 func (s *scenario) idMayBeUnknown(ctx context.Context, mandate string) bool {
-	const maxAttempts = 4
-	record := s.record(ctx, mandate)
-	if record == nil || record.Spec.Attempt == nil {
+	create := ledger.CreateOf(s.record(ctx, mandate))
+	if create == nil {
 		return false
 	}
 	last, created := s.fleet.current(), false
 	for _, o := range s.occurrences() {
-		if o.effect.what != create || o.effect.about != mandate || o.status/100 != 2 {
+		if o.effect.what != createRequest || o.effect.about != mandate || o.status/100 != 2 {
 			continue
 		}
 		created = true
@@ -292,7 +294,7 @@ func (s *scenario) idMayBeUnknown(ctx context.Context, mandate string) bool {
 			return false
 		}
 	}
-	return created || record.Spec.Attempt.Ordinal >= maxAttempts
+	return created || create.Sends >= ledger.MaxSends(create.Kind)
 }
 
 // leaks searches everything that the operator wrote into the namespace for personal data.

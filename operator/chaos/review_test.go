@@ -93,7 +93,7 @@ func (s *scenario) rejectApplication(ctx context.Context) error {
 // waitForgotten waits until the status shows jane's check as it is at the service, and no review of it.
 func (s *scenario) waitForgotten(ctx context.Context) error {
 	_, _, err := s.untilShown(ctx, rejected, "no review", func(status *v1alpha1.MandateStatus) bool {
-		return len(status.Reviews)+len(status.PendingReviews) == 0
+		return len(status.Reviews) == 0
 	})
 	return err
 }

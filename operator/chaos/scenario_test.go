@@ -173,7 +173,7 @@ func (s *scenario) recordResponse(o *occurrence, response faultproxy.Response) {
 	defer s.mu.Unlock()
 	o.forwarded, o.status = true, response.Status
 	o.received = response.Status > 0 && o.fault != drop && o.fault != killAfter && o.epoch == epoch
-	if (o.effect.what == create || o.effect.what == poll) && response.Status/100 == 2 {
+	if (o.effect.what == createRequest || o.effect.what == poll) && response.Status/100 == 2 {
 		s.names.learnIDs(o.effect.about, response.Body)
 	}
 }

@@ -6,7 +6,7 @@ import "testing"
 func TestUnobserved(t *testing.T) {
 	t.Parallel()
 	claim := effect{"POST applicationrecords", plain, 1}
-	post := effect{create, plain, 1}
+	post := effect{createRequest, plain, 1}
 	cases := map[string]struct {
 		reason string
 		act    func(*fixture) (check func())

@@ -46,7 +46,9 @@ const (
 	repeatedAction    = "REPEATED ACTION"
 )
 
-var unrequestedProblems = []string{unseenEvidence, anotherIndividual, againstLiveSpec, repeatedAction}
+var unrequestedProblems = []string{
+	unseenEvidence, anotherIndividual, againstLiveSpec, repeatedAction, unloggedCall, unexplainedEntry,
+}
 
 // unrequested are the requests that act on people and were not asked for. What the service did with them does not
 // matter.

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// drainer makes a shutdown wait for the attempts that are under way. An attempt is a request that e-mails people, with
-// what is written before and after it. The zero value admits attempts.
+// drainer makes a shutdown wait for the attempts that are under way. An attempt is a request that acts on a person,
+// with what is written before and after it. The zero value admits attempts.
 type drainer struct {
 	mu       sync.Mutex
 	attempts int           // under way

@@ -18,6 +18,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // Key is the salt of an ApplicationRecord.
@@ -74,15 +75,11 @@ func stateOf(s client.State) string {
 }
 
 // LastReset tells the last reset of an individual that a record has apart from the ones before. A reset counts from the
-// moment at which it is recorded, whatever became of it; "" is none.
-func LastReset(record *v1alpha1.ApplicationRecord, individual string) (reset *v1alpha1.RecordedAction, key string) {
-	actions := record.Spec.Actions
-	for i := range actions {
-		a := &actions[i]
-		if a.Type == v1alpha1.MandateActionResetIndividual && a.Individual == individual {
-			reset = a
-		}
-	}
+// moment at which it is recorded, unless it certainly did nothing; "" is none.
+func LastReset(record *v1alpha1.ApplicationRecord, individual string) (reset *v1alpha1.Call, key string) {
+	reset = ledger.Find(record, func(c *v1alpha1.Call) bool {
+		return c.Kind == v1alpha1.CallResetIndividual && c.Individual == individual && c.Sends > 0
+	})
 	if reset == nil {
 		return nil, ""
 	}

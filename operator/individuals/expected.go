@@ -24,6 +24,22 @@ func Known(m *v1alpha1.Mandate) []Expected {
 	return known
 }
 
+// Recorded takes the ids over that a record has: which individual is which was written there before anything was sent
+// for one. A record may be nil.
+func Recorded(known []Expected, record *v1alpha1.ApplicationRecord) []Expected {
+	for i := range known {
+		if record == nil {
+			break
+		}
+		for _, recorded := range record.Spec.Individuals {
+			if recorded.Name == known[i].Name {
+				known[i].ID = recorded.ID
+			}
+		}
+	}
+	return known
+}
+
 // Sent adds what the individuals were sent with, as the live Mandate and its Secrets say: the spec cannot change once
 // the application exists. What depends on a Secret that is gone or invalid stays unknown. An error is one of the API
 // server.

@@ -3,7 +3,6 @@
 package individuals
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -29,9 +28,9 @@ type Matching struct {
 }
 
 // Match finds the individuals of the spec in an answer, by what identifies them: the reference that was sent, then the
-// e-mail address, then the id that is known. An individual that shows another reference is never matched. What two
-// individuals have in common identifies neither. Where nothing is known, the position counts in an answer without any
-// reference: that the service keeps the sequence is not documented, but it does so in its error bodies.
+// e-mail address, which may be masked, then the id that is known. An individual that shows another reference is never
+// matched, and neither are two whose ids are known the other way round. What two individuals have in common identifies
+// neither. The position never decides between two.
 func Match(expected []Expected, answered []idv.Individual) Matching {
 	m := matcher{
 		expected: expected, answered: answered,
@@ -41,11 +40,11 @@ func Match(expected []Expected, answered []idv.Individual) Matching {
 	m.by(foldedReference)
 	if m.all(func(a *idv.Individual) bool { return a.Email.Reveal() != "" }) {
 		m.by(email)
+		m.byMaskedEmail()
 	}
 	m.by(id)
-	if m.all(func(a *idv.Individual) bool { return a.Reference.Reveal() == "" }) {
-		m.byPosition()
-	}
+	m.theOnlyOne()
+	m.dropContradictions()
 	complete := len(expected) == len(answered)
 	for i, a := range m.found {
 		if a != nil && a.ID != 0 && m.count(func(b *idv.Individual) bool { return b.ID == a.ID }) > 1 {
@@ -117,29 +116,62 @@ func (m *matcher) by(k key) {
 	}
 }
 
-// byPosition matches those of whom no id is known, unless something shows that the service does not keep the sequence.
-func (m *matcher) byPosition() {
-	if len(m.expected) != len(m.answered) {
-		return
+// byMaskedEmail matches those whose address fits what is shown of one, each to no other.
+func (m *matcher) byMaskedEmail() {
+	ofSpec, ofAnswer := make([]int, len(m.expected)), make([]int, len(m.answered))
+	fits := func(i, j int) bool {
+		sent, shown := m.expected[i].Email, m.answered[j].Email.Reveal()
+		return sent != "" && SameOrMasked(shown, sent)
 	}
-	for i, a := range m.found {
-		if a != nil && a != &m.answered[i] || m.ofAnother(i) {
-			return
+	for i := range m.expected {
+		for j := range m.answered {
+			if fits(i, j) {
+				ofSpec[i]++
+				ofAnswer[j]++
+			}
 		}
 	}
 	for i := range m.expected {
-		if m.expected[i].ID == 0 {
-			m.match(i, i)
+		for j := range m.answered {
+			if fits(i, j) && ofSpec[i] == 1 && ofAnswer[j] == 1 {
+				m.match(i, j)
+			}
 		}
 	}
 }
 
-// ofAnother reports whether the answer shows the e-mail address of another individual at a position.
-func (m *matcher) ofAnother(i int) bool {
-	shown := email.answered(&m.answered[i])
-	return shown != email.expected(&m.expected[i]) && slices.ContainsFunc(m.expected, func(e Expected) bool {
-		return shown != "" && email.expected(&e) == shown
-	})
+// theOnlyOne matches the only individual of the spec to the only one of the answer, if neither its id nor what is shown
+// says otherwise.
+func (m *matcher) theOnlyOne() {
+	if len(m.expected) != 1 || len(m.answered) != 1 || m.expected[0].ID != 0 {
+		return
+	}
+	sent, shown := m.expected[0].Email, m.answered[0].Email.Reveal()
+	if sent == "" || shown == "" || SameOrMasked(shown, sent) {
+		m.match(0, 0)
+	}
+}
+
+// dropContradictions matches nobody with an id that is known as another one's: that does not change.
+func (m *matcher) dropContradictions() {
+	known := map[int64]int{}
+	for i := range m.expected {
+		if id := m.expected[i].ID; id != 0 {
+			known[id] = i
+		}
+	}
+	contradicted := map[int]bool{}
+	for i, a := range m.found {
+		if a == nil {
+			continue
+		}
+		if of, ok := known[a.ID]; ok && of != i {
+			contradicted[i], contradicted[of] = true, true
+		}
+	}
+	for i := range contradicted {
+		m.found[i] = nil
+	}
 }
 
 // match matches two that are not matched yet, unless the references contradict.

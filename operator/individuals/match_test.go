@@ -71,20 +71,31 @@ func TestMatch(t *testing.T) {
 			"", withIDs(lostSecret), answered{answer(2, "j2", ""), answer(1, "J1", "")}, []int{1, 0}, true,
 		},
 
-		"by id":                  {"", ofIDs, answered{answer(2, "j2", ""), answer(1, "J1", "")}, []int{1, 0}, true},
-		"references against ids": {"", withIDs(two), answered{answer(1, "j2", ""), answer(2, "J1", "")}, []int{1, 0}, true},
-		"new ids":                {"", withIDs(two), answered{answer(4, "j2", ""), answer(3, "J1", "")}, []int{1, 0}, true},
+		"by id": {"", ofIDs, answered{answer(2, "j2", ""), answer(1, "J1", "")}, []int{1, 0}, true},
+		"references against ids": {
+			"somebody has swapped the Secrets", withIDs(two), answered{answer(1, "j2", ""), answer(2, "J1", "")},
+			[]int{none, none}, false,
+		},
+		"new ids": {"", withIDs(two), answered{answer(4, "j2", ""), answer(3, "J1", "")}, []int{1, 0}, true},
 		"e-mail addresses against ids": {
-			"", withIDs(withEmails), answered{answer(1, "", "john@x"), answer(2, "", "jane@x")}, []int{1, 0}, true,
+			"somebody has swapped the Secrets", withIDs(withEmails),
+			answered{answer(1, "", "john@x"), answer(2, "", "jane@x")}, []int{none, none}, false,
 		},
 		"new ids and nothing else": {
 			"a guess", ofIDs, answered{answer(3, "", ""), answer(4, "", "")}, []int{none, none}, false,
 		},
 
-		"by position":              {"", two, answered{answer(2, "", ""), answer(1, "", "")}, []int{0, 1}, true},
+		"by position":              {"", two, answered{answer(2, "", ""), answer(1, "", "")}, []int{none, none}, false},
 		"by position, one missing": {"", two, answered{answer(2, "", "")}, []int{none, none}, false},
-		"by position, where the e-mail addresses are masked": {
-			"", withEmails, answered{answer(1, "", "***"), answer(2, "", "***")}, []int{0, 1}, true,
+		"by masked e-mail": {
+			"", withEmails, answered{answer(2, "", "jo***@x"), answer(1, "", "ja***@x")}, []int{1, 0}, true,
+		},
+		"by masked e-mail that fits two": {
+			"", withEmails, answered{answer(1, "", "j***n*@x"), answer(2, "", "***")}, []int{none, none}, false,
+		},
+		"the only one": {"", []Expected{jane}, answered{answer(1, "", "")}, []int{0}, true},
+		"the only one, with another address": {
+			"", []Expected{jane}, answered{answer(1, "", "a***@y")}, []int{none}, false,
 		},
 		"by position, against an id": {
 			"", []Expected{{Name: "jane", ID: 1}, {Name: "john"}}, answered{answer(2, "", ""), answer(1, "", "")},

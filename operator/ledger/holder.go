@@ -40,7 +40,7 @@ func (l *Ledger) HeldByOther(
 // answer with any id. There, a record counts only if it has the reference, too, and the same service proved that. With
 // a ClusterIdentityService, an attempt with the reference counts, whose outcome is unknown.
 func holds(other *v1alpha1.ApplicationRecord, mandate types.NamespacedName, spec *v1alpha1.ApplicationRecordSpec) bool {
-	id, attempt := other.Spec.ApplicationID, other.Spec.Attempt
+	id := other.Spec.ApplicationID
 	sameID := id != nil && *id == *spec.ApplicationID
 	sameURL := other.Spec.ServiceURL == spec.ServiceURL
 	sameReference := strings.EqualFold(other.Spec.Reference, spec.Reference)
@@ -51,7 +51,7 @@ func holds(other *v1alpha1.ApplicationRecord, mandate types.NamespacedName, spec
 	case other.Namespace == mandate.Namespace:
 		return sameID && (sameURL || sameReference)
 	case id == nil:
-		return sameReference && shared && attempt != nil && attempt.Sent
+		return sameReference && shared && MayExist(other)
 	default:
 		return sameReference && sameID // at the same service: other records are not searched for
 	}

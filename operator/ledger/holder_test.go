@@ -16,14 +16,14 @@ var (
 	ownService    = v1alpha1.IdentityServiceReference{Kind: v1alpha1.ServiceKindIdentityService, Name: "shared"}
 )
 
-// with is the record of an application, or of an attempt whose outcome is unknown if the id is 0.
+// with is the record of an application, or of a create whose outcome is unknown if the id is 0.
 func with(service v1alpha1.IdentityServiceReference, url, reference string, id int64) v1alpha1.ApplicationRecordSpec {
 	spec := v1alpha1.ApplicationRecordSpec{
 		Salt: ledger.NewSalt(), Account: account, ServiceURL: url, Reference: reference, ServiceRef: service,
 		MandateRef: v1alpha1.RecordedMandate{UID: "some"},
 	}
 	if id == 0 {
-		spec.Attempt = attemptFor(reference).Attempt
+		spec.Calls = specFor(reference).Calls
 	} else {
 		spec.ApplicationID = &id
 	}
@@ -35,7 +35,7 @@ func TestHeldByOther(t *testing.T) {
 	t.Parallel()
 	const other = "https://other.example.com"
 	refused := with(sharedService, serviceURL, reference, 0)
-	refused.Attempt.Sent, refused.Attempt.Verdict = false, v1alpha1.VerdictRefused
+	refused.Calls[0].Sends, refused.Calls[0].Result = 0, v1alpha1.CallRefused
 	cases := map[string]struct {
 		record v1alpha1.ApplicationRecordSpec
 		// here and there: it counts in the namespace of the Mandate, and in another one.

@@ -15,7 +15,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -36,6 +35,8 @@ var (
 type Ledger struct {
 	Reader client.Reader
 	Writer client.Writer
+	// Revisions notices when the API server goes backwards; nil: nothing does.
+	Revisions *Revisions
 	// Namespaces limits what is listed. Empty means all namespaces.
 	Namespaces []string
 }
@@ -60,16 +61,6 @@ func MicroTime(t time.Time) metav1.MicroTime {
 	return metav1.NewMicroTime(t.Truncate(time.Microsecond))
 }
 
-// NewAttempt returns a new attempt. It counts as sent, because it is recorded before the request. Only proof that the
-// request was not sent may change that.
-func NewAttempt(inputs string, now time.Time) v1alpha1.Attempt {
-	started := MicroTime(now)
-	return v1alpha1.Attempt{
-		Nonce: string(uuid.NewUUID()), FirstStartedTime: started, StartedTime: started, Sent: true, Ordinal: 1,
-		Inputs: inputs,
-	}
-}
-
 // Get reads the record of a Mandate, which has its name. It returns nil if there is none, and an error if a part of it
 // cannot be decoded: without that part, it could say that nothing was sent.
 func (l *Ledger) Get(ctx context.Context, mandate types.NamespacedName) (*v1alpha1.ApplicationRecord, error) {
@@ -78,11 +69,13 @@ func (l *Ledger) Get(ctx context.Context, mandate types.NamespacedName) (*v1alph
 	if err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
+	l.Revisions.see(record.ResourceVersion)
 	return record, nil
 }
 
-// Claim creates the record of a Mandate. Only the operator whose Claim succeeds may send the attempt. Claim fails with
-// ErrLost if the record exists, and with ErrNoNamespace if the namespace is being deleted.
+// Claim creates the record of a Mandate, with the call that begins with it, or an application that is adopted. Only the
+// operator whose Claim succeeds may send the call. Claim fails with ErrLost if the record exists, and with
+// ErrNoNamespace if the namespace is being deleted.
 func (l *Ledger) Claim(
 	ctx context.Context, mandate types.NamespacedName, spec v1alpha1.ApplicationRecordSpec,
 ) (*v1alpha1.ApplicationRecord, error) {
@@ -90,7 +83,11 @@ func (l *Ledger) Claim(
 		ObjectMeta: metav1.ObjectMeta{Namespace: mandate.Namespace, Name: mandate.Name},
 		Spec:       *spec.DeepCopy(),
 	}
-	err := l.Writer.Create(ctx, record)
+	before, err := l.Revisions.before()
+	if err != nil {
+		return nil, err
+	}
+	err = l.Writer.Create(ctx, record)
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		return nil, ErrLost
@@ -99,34 +96,12 @@ func (l *Ledger) Claim(
 	case err != nil:
 		return nil, err
 	}
-	if spec.Attempt == nil {
-		return record, errors.Join(checkSalt(record, spec.Salt), checkID(record, spec.ApplicationID))
-	}
-	if err := errors.Join(checkSalt(record, spec.Salt), checkAttempt(record, *spec.Attempt)); err != nil {
+	err = errors.Join(checkSalt(record, spec.Salt), checkID(record, spec.ApplicationID), checkCalls(record, spec.Calls))
+	if err != nil && spec.ApplicationID == nil {
 		// The request was not sent yet. A record without its fields would say that it may have been.
 		return nil, errors.Join(err, l.remove(ctx, record))
 	}
-	return record, nil
-}
-
-// Retake starts another attempt on a record whose last attempt has finished, or was abandoned by its operator. spec has
-// the attempt, and what it is made for: another reference or service, too, if nothing can have been created under the
-// ones in the record. It fails with ErrLost if the record has changed since it was read.
-func (l *Ledger) Retake(
-	ctx context.Context, record *v1alpha1.ApplicationRecord, spec v1alpha1.ApplicationRecordSpec,
-) (*v1alpha1.ApplicationRecord, error) {
-	retaken, err := l.patch(ctx, record,
-		testOperation("/metadata/resourceVersion", record.ResourceVersion),
-		patchOperation{"add", "/spec/attempt", spec.Attempt},
-		patchOperation{"add", "/spec/account", spec.Account},
-		patchOperation{"add", "/spec/serviceURL", spec.ServiceURL},
-		patchOperation{"add", "/spec/reference", spec.Reference},
-		patchOperation{"add", "/spec/serviceRef", spec.ServiceRef},
-		patchOperation{"add", "/spec/mandateRef", spec.MandateRef})
-	if err != nil {
-		return nil, err
-	}
-	return retaken, checkAttempt(retaken, *spec.Attempt)
+	return record, errors.Join(err, l.Revisions.written(record.ResourceVersion, before))
 }
 
 // SetAccount stores that the application of a record belongs to another account than it says, which is the same one by
@@ -135,7 +110,7 @@ func (l *Ledger) SetAccount(
 	ctx context.Context, record *v1alpha1.ApplicationRecord, account string,
 ) (*v1alpha1.ApplicationRecord, error) {
 	return l.patch(ctx, record,
-		testOperation("/metadata/resourceVersion", record.ResourceVersion),
+		unchanged(record),
 		patchOperation{"add", "/spec/account", account})
 }
 
@@ -148,47 +123,10 @@ func (l *Ledger) remove(ctx context.Context, record *v1alpha1.ApplicationRecord)
 	return err
 }
 
-// Conclude stores the result of an attempt that created nothing, or whose outcome is unknown. It fails with ErrLost if
-// another attempt has started since.
-func (l *Ledger) Conclude(
-	ctx context.Context, record *v1alpha1.ApplicationRecord, attempt v1alpha1.Attempt,
-) (*v1alpha1.ApplicationRecord, error) {
-	return l.patch(ctx, record,
-		testOperation("/spec/attempt/nonce", attempt.Nonce),
-		testOperation("/metadata/uid", string(record.UID)),
-		patchOperation{"add", "/spec/attempt", attempt})
-}
-
-// Deposit stores the id of the application that the attempt created, and the UID of the Mandate that it was created
-// for: another one of the name may have taken the record over. It fails with ErrLost if another attempt has started
-// since. With a subscription, it starts that one, too: try that once, because another operator may have started one
-// when the answer was lost.
-func (l *Ledger) Deposit(
-	ctx context.Context, record *v1alpha1.ApplicationRecord, mandate types.UID, id int64, created metav1.Time,
-	subscription *v1alpha1.RecordedSubscription,
-) (*v1alpha1.ApplicationRecord, error) {
-	// It does not test the resourceVersion: whatever else has changed, the id belongs to the attempt that received it.
-	operations := []patchOperation{
-		testOperation("/spec/attempt/nonce", record.Spec.Attempt.Nonce),
-		testOperation("/metadata/uid", string(record.UID)),
-		{"add", "/spec/mandateRef/uid", mandate},
-		{"add", "/spec/applicationID", id},
-		{"add", "/spec/createdTime", created},
-	}
-	if subscription != nil {
-		operations = append(operations, patchOperation{"add", "/spec/subscription", subscription})
-	}
-	deposited, err := l.patch(ctx, record, operations...)
-	if err != nil {
-		return nil, err
-	}
-	return deposited, checkID(deposited, &id)
-}
-
 // Adopt stores that an existing application belongs to a Mandate. record is the current record of the Mandate, nil if
-// there is none. Adopt fails with ErrLost if the record has changed since. It replaces the nonce, so that an attempt in
-// progress loses the record. What was sent, or created, at another service stays on record as it is. The account is the
-// one that the application was read with.
+// there is none. Adopt fails with ErrLost if the record has changed since. A create that may have made the application
+// is Done: its reference is unique. What was sent, or created, at another service stays on record as it is. The account
+// is the one that the application was read with.
 func (l *Ledger) Adopt(
 	ctx context.Context, mandate types.NamespacedName, record *v1alpha1.ApplicationRecord,
 	spec v1alpha1.ApplicationRecordSpec,
@@ -197,7 +135,7 @@ func (l *Ledger) Adopt(
 		return l.Claim(ctx, mandate, spec)
 	}
 	operations := []patchOperation{
-		testOperation("/metadata/resourceVersion", record.ResourceVersion),
+		unchanged(record),
 		{"add", "/spec/applicationID", spec.ApplicationID},
 		{"add", "/spec/mandateRef", spec.MandateRef},
 		{"add", "/spec/account", spec.Account}, // which has shown the application
@@ -211,8 +149,8 @@ func (l *Ledger) Adopt(
 	if spec.CreatedTime != nil {
 		operations = append(operations, patchOperation{"add", "/spec/createdTime", spec.CreatedTime})
 	}
-	if record.Spec.Attempt != nil {
-		operations = append(operations, patchOperation{"add", "/spec/attempt/nonce", uuid.NewUUID()})
+	if i := indexOf(record, isCreate); i >= 0 && record.Spec.Calls[i].Sends > 0 {
+		operations = append(operations, setCall(i, ended(record.Spec.Calls[i], v1alpha1.CallDone)))
 	}
 	adopted, err := l.patch(ctx, record, operations...)
 	if err != nil {
@@ -221,9 +159,10 @@ func (l *Ledger) Adopt(
 	return adopted, checkID(adopted, spec.ApplicationID)
 }
 
-// MayExist reports whether a record has an application, or an attempt that may have created one.
+// MayExist reports whether a record has an application, or a create that may have made one.
 func MayExist(record *v1alpha1.ApplicationRecord) bool {
-	return record.Spec.ApplicationID != nil || record.Spec.Attempt != nil && record.Spec.Attempt.Sent
+	create := CreateOf(record)
+	return record.Spec.ApplicationID != nil || create != nil && create.Sends > 0
 }
 
 // checkSalt checks that the API server kept a salt.
@@ -251,6 +190,11 @@ type patchOperation struct {
 
 func testOperation(path, value string) patchOperation { return patchOperation{"test", path, value} }
 
+// unchanged holds if nobody has written the record since it was read.
+func unchanged(record *v1alpha1.ApplicationRecord) patchOperation {
+	return testOperation("/metadata/resourceVersion", record.ResourceVersion)
+}
+
 func (l *Ledger) patch(
 	ctx context.Context, record *v1alpha1.ApplicationRecord, operations ...patchOperation,
 ) (*v1alpha1.ApplicationRecord, error) {
@@ -262,6 +206,9 @@ func (l *Ledger) patch(
 	err = l.Writer.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, data))
 	if isLost(err) {
 		return nil, ErrLost
+	}
+	if err == nil {
+		l.Revisions.see(patched.ResourceVersion)
 	}
 	return patched, err
 }
@@ -285,16 +232,4 @@ func detailsOf(err error) metav1.StatusDetails {
 		return *status.Status().Details
 	}
 	return metav1.StatusDetails{}
-}
-
-// checkAttempt checks that the API server kept an attempt. An older CRD drops unknown fields, which record what was
-// sent.
-func checkAttempt(record *v1alpha1.ApplicationRecord, attempt v1alpha1.Attempt) error {
-	got := record.Spec.Attempt
-	if got == nil || got.Nonce != attempt.Nonce || got.Sent != attempt.Sent || got.Ordinal != attempt.Ordinal ||
-		got.Inputs != attempt.Inputs || !got.StartedTime.Equal(&attempt.StartedTime) ||
-		!got.FirstStartedTime.Equal(&attempt.FirstStartedTime) {
-		return ErrIncomplete
-	}
-	return nil
 }

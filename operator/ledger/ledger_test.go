@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,19 +61,20 @@ func (f *fixture) check(err error) {
 }
 
 func (f *fixture) claim(mandate string) (*v1alpha1.ApplicationRecord, error) {
-	return f.Claim(f.Context(), f.key(mandate), attemptFor(reference))
+	return f.Claim(f.Context(), f.key(mandate), specFor(reference))
 }
 
 func (f *fixture) key(mandate string) types.NamespacedName {
 	return types.NamespacedName{Namespace: f.namespace, Name: mandate}
 }
 
-// attemptFor is what is recorded of an attempt with a reference.
-func attemptFor(reference string) v1alpha1.ApplicationRecordSpec {
+// specFor is what is recorded of a create with a reference.
+func specFor(reference string) v1alpha1.ApplicationRecordSpec {
+	create := ledger.New(v1alpha1.CallCreate, time.Now())
+	create.Seq, create.Inputs = 1, "inputs"
 	return v1alpha1.ApplicationRecordSpec{
 		Salt: ledger.NewSalt(), Account: account, ServiceURL: serviceURL, Reference: reference,
-		Attempt:    new(ledger.NewAttempt("inputs", time.Now())),
-		MandateRef: v1alpha1.RecordedMandate{UID: "uid"},
+		ServiceRef: ownService, Calls: []v1alpha1.Call{create}, MandateRef: v1alpha1.RecordedMandate{UID: "uid"},
 	}
 }
 
@@ -83,105 +85,146 @@ func (f *fixture) claimed() *v1alpha1.ApplicationRecord {
 	return record
 }
 
-func (f *fixture) label(record *v1alpha1.ApplicationRecord) {
+// begin records a call, which must succeed, and gives it as it is recorded.
+func (f *fixture) begin(
+	record *v1alpha1.ApplicationRecord, call v1alpha1.Call,
+) (*v1alpha1.ApplicationRecord, *v1alpha1.Call) {
 	f.Helper()
-	labelled := record.DeepCopy()
-	labelled.Labels = map[string]string{"team": "onboarding"}
-	f.check(f.client.Patch(f.Context(), labelled, client.MergeFrom(record)))
+	begun, err := f.Begin(f.Context(), record, call, nil)
+	f.check(err)
+	return begun, ledger.Find(begun, func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce })
 }
 
-func (f *fixture) retake(record *v1alpha1.ApplicationRecord) {
+// end records the result of a call, which must succeed.
+func (f *fixture) end(
+	record *v1alpha1.ApplicationRecord, call *v1alpha1.Call, result v1alpha1.CallResult, sends int32,
+) *v1alpha1.ApplicationRecord {
 	f.Helper()
-	spec := attemptFor(reference)
-	spec.Attempt.Ordinal = record.Spec.Attempt.Ordinal + 1
-	_, err := f.Retake(f.Context(), record, spec)
+	ended := ledger.Ended(*call, result, time.Now())
+	ended.Sends = sends
+	record, err := f.End(f.Context(), record, ended)
 	f.check(err)
+	return record
 }
 
-func (f *fixture) deposit(record *v1alpha1.ApplicationRecord, id int64) {
+// notCreated is a record whose create was not sent.
+func (f *fixture) notCreated() *v1alpha1.ApplicationRecord {
+	record := f.claimed()
+	return f.end(record, ledger.CreateOf(record), v1alpha1.CallNotSent, 0)
+}
+
+func (f *fixture) deposit(record *v1alpha1.ApplicationRecord, id int64) *v1alpha1.ApplicationRecord {
 	f.Helper()
-	_, err := f.Deposit(f.Context(), record, record.Spec.MandateRef.UID, id, metav1.Now(), nil)
+	deposited, err := f.Deposit(f.Context(), record, record.Spec.MandateRef.UID, id, metav1.Now())
 	f.check(err)
+	return deposited
+}
+
+// What may become of a record after it was read.
+const (
+	unchanged = "unchanged"
+	labelled  = "labelled"
+	sentAgain = "sent again"
+	ended     = "ended"
+	deposited = "deposited"
+	deleted   = "deleted"
+	replaced  = "deleted and claimed again"
+)
+
+// change lets something become of a record.
+func (f *fixture) change(what string, record *v1alpha1.ApplicationRecord) {
+	f.Helper()
+	switch what {
+	case labelled:
+		changed := record.DeepCopy()
+		changed.Labels = map[string]string{"team": "onboarding"}
+		f.check(f.client.Patch(f.Context(), changed, client.MergeFrom(record)))
+	case sentAgain:
+		f.begin(record, ledger.Again(ledger.CreateOf(record), time.Now()))
+	case ended:
+		f.end(record, ledger.CreateOf(record), v1alpha1.CallRefused, 0)
+	case deposited:
+		f.deposit(record, 7)
+	case deleted, replaced:
+		f.check(f.client.Delete(f.Context(), record))
+		if what == replaced {
+			f.claimed()
+		}
+	}
 }
 
 // A record may change in different ways after it was read. Each write fails with ErrLost if a change concerns it.
 func TestLost(t *testing.T) {
 	t.Parallel()
-	const (
-		unchanged = "unchanged"
-		labelled  = "labelled"
-		retaken   = "retaken"
-		deposited = "deposited"
-		deleted   = "deleted"
-		replaced  = "deleted and claimed again"
-	)
-	meanwhile := map[string]func(*fixture, *v1alpha1.ApplicationRecord){
-		unchanged: func(*fixture, *v1alpha1.ApplicationRecord) {},
-		labelled:  (*fixture).label,
-		retaken:   (*fixture).retake,
-		deposited: func(f *fixture, record *v1alpha1.ApplicationRecord) { f.deposit(record, 7) },
-		deleted:   func(f *fixture, record *v1alpha1.ApplicationRecord) { f.check(f.client.Delete(f.Context(), record)) },
-		replaced: func(f *fixture, record *v1alpha1.ApplicationRecord) {
-			f.check(f.client.Delete(f.Context(), record))
-			f.claimed()
-		},
+	whole := map[string]bool{
+		unchanged: false, labelled: true, sentAgain: true, ended: true, deposited: true, deleted: true, replaced: true,
 	}
 	cases := map[string]struct {
 		reason string
-		write  func(*fixture, *v1alpha1.ApplicationRecord) error
+		write  func(*fixture, *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error)
 		lost   map[string]bool
 	}{
 		"claim": {
 			reason: "the record is a lock",
-			write: func(f *fixture, _ *v1alpha1.ApplicationRecord) error {
-				_, err := f.claim("acme")
-				return err
+			write: func(f *fixture, _ *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error) {
+				return f.claim("acme")
 			},
-			lost: map[string]bool{unchanged: true, retaken: true, deleted: false},
+			lost: map[string]bool{unchanged: true, sentAgain: true, deleted: false},
 		},
-		"retake": {
+		"begin": {
 			reason: "the decision depends on the whole record",
-			write: func(f *fixture, record *v1alpha1.ApplicationRecord) error {
-				_, err := f.Retake(f.Context(), record, attemptFor(reference))
-				return err
+			write: func(f *fixture, record *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error) {
+				return f.Begin(f.Context(), record, resend("first"), nil)
 			},
-			lost: map[string]bool{
-				unchanged: false, labelled: true, retaken: true, deposited: true,
-				deleted: true, replaced: true,
+			lost: whole,
+		},
+		"send again": {
+			reason: "the decision depends on the whole record",
+			write: func(f *fixture, record *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error) {
+				return f.Begin(f.Context(), record, ledger.Again(ledger.CreateOf(record), time.Now()), nil)
 			},
+			lost: whole,
 		},
 		"adopt": {
 			reason: "the decision depends on the whole record",
-			write: func(f *fixture, record *v1alpha1.ApplicationRecord) error {
-				spec := attemptFor(reference)
+			write: func(f *fixture, record *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error) {
+				spec := specFor(reference)
 				spec.ApplicationID = new(int64(7))
-				_, err := f.Adopt(f.Context(), f.key("acme"), record, spec)
-				return err
+				return f.Adopt(f.Context(), f.key("acme"), record, spec)
+			},
+			lost: whole,
+		},
+		"set the account": {
+			reason: "the decision depends on the whole record",
+			write: func(f *fixture, record *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error) {
+				return f.SetAccount(f.Context(), record, account)
+			},
+			lost: whole,
+		},
+		"end a call of another process": {
+			reason: "the other process may have recorded what became of it",
+			write: func(f *fixture, record *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error) {
+				call := ledger.Ended(*ledger.CreateOf(record), v1alpha1.CallUnknown, time.Now())
+				return f.EndOther(f.Context(), record, call)
+			},
+			lost: whole,
+		},
+		"end": {
+			reason: "the answer belongs to the request of this nonce, whatever else has changed",
+			write: func(f *fixture, record *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error) {
+				return f.End(f.Context(), record, ledger.Ended(*ledger.CreateOf(record), v1alpha1.CallUnknown, time.Now()))
 			},
 			lost: map[string]bool{
-				unchanged: false, labelled: true, retaken: true, deposited: true,
-				deleted: true, replaced: true,
+				unchanged: false, labelled: false, ended: false, sentAgain: true, deleted: true, replaced: true,
 			},
-		},
-		"conclude": {
-			reason: "only another attempt replaces this one",
-			write: func(f *fixture, record *v1alpha1.ApplicationRecord) error {
-				conclusion := *record.Spec.Attempt
-				conclusion.Sent, conclusion.Verdict = false, v1alpha1.VerdictRefused
-				_, err := f.Conclude(f.Context(), record, conclusion)
-				return err
-			},
-			lost: map[string]bool{unchanged: false, labelled: false, retaken: true, deleted: true, replaced: true},
 		},
 		"deposit": {
-			reason: "only another attempt replaces this one, and an id may be stored twice",
-			write: func(f *fixture, record *v1alpha1.ApplicationRecord) error {
-				_, err := f.Deposit(f.Context(), record, "uid", 7, metav1.Now(), nil)
-				return err
+			reason: "only another request replaces this one, and an id may be stored twice",
+			write: func(f *fixture, record *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error) {
+				return f.Deposit(f.Context(), record, "uid", 7, metav1.Now())
 			},
 			lost: map[string]bool{
-				unchanged: false, labelled: false, deposited: false, retaken: true,
-				deleted: true, replaced: true,
+				unchanged: false, labelled: false, deposited: false, sentAgain: true, deleted: true, replaced: true,
 			},
 		},
 	}
@@ -191,8 +234,8 @@ func TestLost(t *testing.T) {
 				t.Parallel()
 				f := newFixture(t)
 				record := f.claimed()
-				meanwhile[change](f, record)
-				switch err := c.write(f, record); {
+				f.change(change, record)
+				switch _, err := c.write(f, record); {
 				case lost && !errors.Is(err, ledger.ErrLost):
 					t.Errorf("got %v, want ErrLost: %s", err, c.reason)
 				case !lost && err != nil:
@@ -208,7 +251,7 @@ func TestSecondIDIsRefused(t *testing.T) {
 	f := newFixture(t)
 	record := f.claimed()
 	f.deposit(record, 7)
-	_, err := f.Deposit(t.Context(), record, "uid", 8, metav1.Now(), nil)
+	_, err := f.Deposit(t.Context(), record, "uid", 8, metav1.Now())
 	if !apierrors.IsInvalid(err) || errors.Is(err, ledger.ErrLost) {
 		t.Errorf("got %v, want Invalid: a retry would not help", err)
 	}
@@ -239,33 +282,32 @@ func TestGet(t *testing.T) {
 		f.check(err)
 		record, err := f.Get(t.Context(), f.key(mandate))
 		f.check(err)
-		got, want := record.Spec.Attempt, claimed.Spec.Attempt
-		if got.Nonce != want.Nonce || !got.StartedTime.Equal(&want.StartedTime) {
-			t.Errorf("got %+v, want %+v", got, want)
+		if diff := cmp.Diff(claimed.Spec, record.Spec); diff != "" {
+			t.Errorf("the record is not as it was claimed (-claimed +read):\n%s", diff)
 		}
 	}
 }
 
 // Another reference is for a record under which nothing can have been created.
-func TestRetakeWithAnotherReference(t *testing.T) {
+func TestSendAgainWithAnotherReference(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
+	other := specFor("ACME-2")
 	record := f.claimed()
-	if _, err := f.Retake(t.Context(), record, attemptFor("ACME-2")); !apierrors.IsInvalid(err) {
-		t.Errorf("while an attempt may have created an application: got %v, want Invalid", err)
+	again := ledger.Again(ledger.CreateOf(record), time.Now())
+	if _, err := f.Begin(t.Context(), record, again, &other); !apierrors.IsInvalid(err) {
+		t.Errorf("while a create may have made an application: got %v, want Invalid", err)
 	}
-	conclusion := *record.Spec.Attempt
-	conclusion.Sent = false
-	record, err := f.Conclude(t.Context(), record, conclusion)
+	record = f.end(record, ledger.CreateOf(record), v1alpha1.CallNotSent, 0)
+	again = ledger.Again(ledger.CreateOf(record), time.Now())
+	record, err := f.Begin(t.Context(), record, again, &other)
 	f.check(err)
-	record, err = f.Retake(t.Context(), record, attemptFor("ACME-2"))
-	f.check(err)
-	if record.Spec.Reference != "ACME-2" || !record.Spec.Attempt.Sent {
-		t.Errorf("the record is %+v, want an open attempt with ACME-2", record.Spec)
+	if create := ledger.CreateOf(record); record.Spec.Reference != "ACME-2" || create.Sends != 1 || create.Result != "" {
+		t.Errorf("the record is %+v, want an open create with ACME-2", record.Spec)
 	}
 }
 
-// An older CRD drops a field of the attempt. The test is not parallel, because all tests share the CRD.
+// An older CRD drops a field of the calls. The test is not parallel, because all tests share the CRD.
 func TestOlderCRD(t *testing.T) {
 	f := newFixture(t)
 	restore := f.dropField("inputs")
@@ -279,18 +321,28 @@ func TestOlderCRD(t *testing.T) {
 		t.Errorf("got %v, want ErrIncomplete", err)
 	}
 	if record, err := f.Get(t.Context(), f.key("acme")); record != nil || err != nil {
-		t.Errorf("the record of an attempt that was not sent still exists: %+v, %v", record, err)
+		t.Errorf("the record of a create that was not sent still exists: %+v, %v", record, err)
+	}
+	adopted := specFor(reference)
+	adopted.ApplicationID, adopted.Calls = new(int64(7)), nil
+	record, err := f.Claim(t.Context(), f.key("acme"), adopted)
+	f.check(err)
+	call := resend("first")
+	call.Inputs = "inputs"
+	if _, err := f.Begin(t.Context(), record, call, nil); !errors.Is(err, ledger.ErrIncomplete) {
+		t.Errorf("a call was begun: got %v, want ErrIncomplete", err)
 	}
 }
 
-// dropField removes a field of the attempt from the CRD, and waits until the API server drops it. restore undoes this.
+// dropField removes a field of the calls from the CRD, and waits until the API server drops it. restore undoes this.
 func (f *fixture) dropField(field string) (restore func()) {
 	f.Helper()
 	const name = "applicationrecords.idv.mandate.io"
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	f.check(f.client.Get(f.Context(), types.NamespacedName{Name: name}, crd))
 	complete := crd.DeepCopy()
-	delete(crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["attempt"].Properties, field)
+	calls := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["calls"]
+	delete(calls.Items.Schema.Properties, field)
 	f.check(f.client.Update(f.Context(), crd))
 	f.waitFor(func(kept bool) bool { return !kept })
 	return func() {
@@ -300,41 +352,17 @@ func (f *fixture) dropField(field string) (restore func()) {
 	}
 }
 
-// waitFor waits until the API server keeps the inputs of an attempt, or drops them.
+// waitFor waits until the API server keeps the inputs of a create, or drops them.
 func (f *fixture) waitFor(done func(kept bool) bool) {
 	f.Helper()
 	await.Until(f.T, func() (bool, string) {
 		probe := &v1alpha1.ApplicationRecord{
 			ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, GenerateName: "probe-"},
-			Spec:       attemptFor(reference),
+			Spec:       specFor(reference),
 		}
 		f.check(f.client.Create(f.Context(), probe, client.FieldValidation(metav1.FieldValidationIgnore)))
-		return done(probe.Spec.Attempt.Inputs != ""), "the API server still uses the previous CRD"
+		return done(probe.Spec.Calls[0].Inputs != ""), "the API server still uses the previous CRD"
 	})
-}
-
-// The deposit of an id starts a subscription. Of two operators that start another one, one does.
-func TestSubscription(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	record := f.claimed()
-	first := v1alpha1.RecordedSubscription{StartedTime: ledger.MicroTime(time.Now()), Ordinal: 1}
-	record, err := f.Deposit(t.Context(), record, record.Spec.MandateRef.UID, 7, metav1.Now(), &first)
-	f.check(err)
-	refused, err := f.RefuseSubscription(t.Context(), record)
-	f.check(err)
-	if got := refused.Spec.Subscription; got == nil || !got.Refused || got.Ordinal != 1 {
-		t.Errorf("the record has %+v", got)
-	}
-	second := v1alpha1.RecordedSubscription{StartedTime: ledger.MicroTime(time.Now()), Ordinal: 2}
-	if _, err := f.StartSubscription(t.Context(), record, second); !errors.Is(err, ledger.ErrLost) {
-		t.Errorf("a subscription started on a record that has changed: %v", err)
-	}
-	started, err := f.StartSubscription(t.Context(), refused, second)
-	f.check(err)
-	if got := started.Spec.Subscription; got == nil || got.Refused || got.Ordinal != 2 {
-		t.Errorf("the record has %+v", got)
-	}
 }
 
 // A record keeps its salt, whatever is made of it: digests that people have named stay the same.
@@ -342,14 +370,14 @@ func TestSalt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	record := f.claimed()
-	if record.Spec.Salt == attemptFor(reference).Salt {
+	if record.Spec.Salt == specFor(reference).Salt {
 		t.Error("two salts are equal")
 	}
-	other := attemptFor(reference) // which has another salt
-	retaken, err := f.Retake(t.Context(), record, other)
+	other := specFor(reference) // which has another salt
+	again, err := f.Begin(t.Context(), record, ledger.Again(ledger.CreateOf(record), time.Now()), &other)
 	f.check(err)
 	other.ApplicationID = new(int64(7))
-	adopted, err := f.Adopt(t.Context(), f.key("acme"), retaken, other)
+	adopted, err := f.Adopt(t.Context(), f.key("acme"), again, other)
 	f.check(err)
 	if adopted.Spec.Salt != record.Spec.Salt {
 		t.Errorf("the salt changed from %q to %q", record.Spec.Salt, adopted.Spec.Salt)

@@ -31,6 +31,9 @@ type Retention struct {
 	Keep time.Duration
 	// Unreadable takes, after a sweep, the records that were not decoded completely, and the fields that were not.
 	Unreadable func(map[types.NamespacedName][]string)
+
+	// missing are the records that the sweep before would have deleted, and nextMissing those of this sweep.
+	missing, nextMissing map[types.UID]bool
 }
 
 // Start sweeps periodically until ctx ends.
@@ -51,6 +54,7 @@ func (r *Retention) Start(ctx context.Context) error {
 
 func (r *Retention) sweep(ctx context.Context) error {
 	var errs []error
+	r.missing, r.nextMissing = r.nextMissing, map[types.UID]bool{}
 	unreadable := map[types.NamespacedName][]string{}
 	for _, namespace := range r.Ledger.namespaces() {
 		page := client.ListOptions{Namespace: namespace, Limit: pageSize}
@@ -91,9 +95,12 @@ func (r *Retention) sweepRecord(ctx context.Context, record *v1alpha1.Applicatio
 		return nil
 	case !gone:
 		return ignoreLost(r.annotate(ctx, record, ""))
-	case err != nil: // missing or invalid
+	case err != nil, since.Before(record.CreationTimestamp.Time): // missing or invalid, or by a clock that was slow
 		return ignoreLost(r.annotate(ctx, record, time.Now().UTC().Format(time.RFC3339)))
 	case time.Since(since) < r.Keep:
+		return nil
+	case !r.missing[record.UID]: // another sweep has to find the same
+		r.nextMissing[record.UID] = true
 		return nil
 	}
 	log.FromContext(ctx).Info("Deleting an ApplicationRecord past its retention",

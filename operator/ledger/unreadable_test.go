@@ -20,13 +20,14 @@ import (
 func TestUnreadableRecord(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	spec := attemptFor(reference)
+	spec := specFor(reference)
 	spec.ApplicationID = ptr.To[int64](4711)
 	_, err := f.Claim(t.Context(), f.key("acme"), spec)
 	f.check(err)
 	f.check(env.EditStored(t.Context(), v1alpha1.SchemeGroupVersion.Group+"/applicationrecords", f.namespace, "acme",
 		func(record map[string]any) {
-			record["spec"].(map[string]any)["attempt"].(map[string]any)["startedTime"] = "canary"
+			calls := record["spec"].(map[string]any)["calls"].([]any)
+			calls[0].(map[string]any)["startedTime"] = "canary"
 		}))
 	if record, err := f.Get(t.Context(), f.key("acme")); !apierror.IsUnreadable(err) || record != nil {
 		t.Errorf("reading the record: %+v, %v, want only an error that says that it cannot be decoded", record, err)
@@ -51,7 +52,7 @@ func TestUnreadableRecord(t *testing.T) {
 	}
 	sweeping.Go(func() { _ = sweep.Start(ctx) })
 	for range 3 { // of a record without a Mandate, the second deletes it
-		if diff := cmp.Diff(map[types.NamespacedName][]string{f.key("acme"): {"spec.attempt"}}, <-found); diff != "" {
+		if diff := cmp.Diff(map[types.NamespacedName][]string{f.key("acme"): {"spec.calls"}}, <-found); diff != "" {
 			t.Errorf("unreadable records (-want +got):\n%s", diff)
 		}
 	}

@@ -47,7 +47,7 @@ func (r *reconciliation) adopt(ctx context.Context) error {
 func (r *reconciliation) bind(ctx context.Context, id int64) error {
 	r.adoptionMutex.Lock()
 	defer r.adoptionMutex.Unlock()
-	name, spec := r.name(), r.recordOf(nil)
+	name, spec := r.name(), r.recordOf()
 	spec.ApplicationID = &id
 	current, err := r.serviceIsCurrent(ctx)
 	if err != nil || !current { // it may allow other references since

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"sigs.k8s.io/controller-runtime/pkg/log"
-
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/individuals"
@@ -109,52 +107,4 @@ func (r *reconciliation) probe(ctx context.Context) {
 		return
 	}
 	r.facts.probed = true
-}
-
-// archive archives the application, and has it read again. A refusal keeps nothing else from being done.
-func (r *reconciliation) archive(ctx context.Context) {
-	a := &r.facts.application
-	a.archiveSent = true
-	change, err := r.client.ArchiveApplication(ctx, r.facts.id)
-	r.settle(stepArchive, change, err)
-	switch {
-	case err == nil && change.Accepted:
-		log.FromContext(ctx).Info("The service archives the application later", "applicationID", r.facts.id)
-		a.read = false
-	case err == nil:
-		log.FromContext(ctx).Info("Archived the application", "applicationID", r.facts.id)
-		a.read, r.facts.deletion.done = false, true
-	case idv.IsRefusal(err):
-		r.facts.deletion.refused = true
-		a.read = !idv.IsNotFound(err) // another read has to say so as well
-		log.FromContext(ctx).Info("The service refused to archive the application", "error", err.Error())
-	default:
-		r.requestFailed(ctx, err, v1alpha1.ReasonReadFailed)
-	}
-}
-
-// sendDecision sends complete or reject, and has the application read again. A refusal is shown, and remembered by what
-// the application looked like.
-func (r *reconciliation) sendDecision(
-	ctx context.Context, s step, send func(context.Context, int64, idv.State) (*idv.Change, error),
-) {
-	a := &r.facts.application
-	a.decided = true
-	change, err := send(ctx, r.facts.id, r.application.State)
-	r.settle(s, change, err)
-	switch {
-	case err == nil:
-		log.FromContext(ctx).Info("Carried out the decision",
-			"decision", r.mandate.Spec.Decision.Outcome, "applicationID", r.facts.id)
-		a.read = false
-	case idv.IsRefusal(err):
-		a.refused = v1alpha1.ReasonDecisionRefused
-		if idv.IsForbidden(err) {
-			a.refused = v1alpha1.ReasonDecisionForbidden
-		}
-		log.FromContext(ctx).Info("The service refused the decision", "error", err.Error())
-	default:
-		// Whether it was carried out shows when the application is read next.
-		r.requestFailed(ctx, err, v1alpha1.ReasonReadFailed)
-	}
 }

@@ -31,7 +31,7 @@ import (
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates/status,verbs=patch
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices;clusteridentityservices,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
-// +kubebuilder:rbac:groups=idv.mandate.io,resources=applicationrecords,verbs=get;list;create;patch;delete
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=applicationrecords,verbs=get;list;create;patch;delete;record
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 

@@ -12,32 +12,28 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// claim creates the record. Only after the API server has confirmed that may this process send the attempt, and no
-// other process may.
-func (r *reconciliation) claim(ctx context.Context) error {
-	if !r.beginAttempt() {
-		return nil
+// nextCreate is the create that is made now, and what is recorded of it.
+func (r *reconciliation) nextCreate(now time.Time) (v1alpha1.Call, v1alpha1.ApplicationRecordSpec) {
+	create, spec := ledger.New(v1alpha1.CallCreate, now), r.recordOf()
+	if before := ledger.CreateOf(r.record); before != nil {
+		create = ledger.Again(before, now)
+		create.CandidateID = nil
+		if before.Sends > 0 {
+			spec.Account = r.record.Spec.Account // of the request that may have created the application
+		}
 	}
-	started := r.clock.Now()
-	attempt := ledger.NewAttempt(r.facts.inputs.digest, started)
-	// Not cut short: a claim whose answer is lost counts as an attempt that may have been sent.
-	record, err := r.ledger.Claim(context.WithoutCancel(ctx), r.name(), r.recordOf(&attempt))
-	if err != nil {
-		return r.reloadIfLost(ctx, err)
-	}
-	r.attemptRecorded(record, started)
-	return nil
+	create.Inputs, create.Generation = r.facts.inputs.digest, r.mandate.Generation
+	return create, spec
 }
 
-// recordOf is what is recorded of an attempt, or of an adoption without one.
-func (r *reconciliation) recordOf(attempt *v1alpha1.Attempt) v1alpha1.ApplicationRecordSpec {
+// recordOf is what a record says of the application of this Mandate.
+func (r *reconciliation) recordOf() v1alpha1.ApplicationRecordSpec {
 	salt, used := r.salt(), &r.session.Connection
 	return v1alpha1.ApplicationRecordSpec{
-		Salt: salt, ServiceURL: used.URL, Account: used.Account.Digest(salt), Reference: r.reference, Attempt: attempt,
+		Salt: salt, ServiceURL: used.URL, Account: used.Account.Digest(salt), Reference: r.reference,
 		ServiceRef: v1alpha1.IdentityServiceReference{Kind: r.session.Key.Kind, Name: r.session.Key.Name},
 		MandateRef: v1alpha1.RecordedMandate{UID: r.mandate.UID},
 	}
@@ -51,60 +47,6 @@ func (r *reconciliation) salt() string {
 	return r.newSalt()
 }
 
-// beginAttempt makes a shutdown wait for the end of this reconciliation. It reports false once a shutdown has begun.
-func (r *reconciliation) beginAttempt() bool {
-	r.attempting = r.attempting || r.runner.TryBegin()
-	if !r.attempting {
-		r.facts.failureReason = reasonStaleCache
-	}
-	return r.attempting
-}
-
-// retake begins another attempt on the record of an earlier one.
-func (r *reconciliation) retake(ctx context.Context) error {
-	if !r.beginAttempt() {
-		return nil
-	}
-	started := r.clock.Now()
-	r.facts.requested = false // it is done
-	attempt := ledger.NewAttempt(r.facts.inputs.digest, started)
-	spec := r.recordOf(&attempt)
-	if r.facts.record.sent {
-		attempt.FirstStartedTime = r.record.Spec.Attempt.FirstStartedTime
-		attempt.Ordinal = r.record.Spec.Attempt.Ordinal + 1
-		spec.Account = r.record.Spec.Account // of the attempt that may have created the application
-	}
-	record, err := r.ledger.Retake(context.WithoutCancel(ctx), r.record, spec)
-	if err != nil {
-		return r.reloadIfLost(ctx, err)
-	}
-	r.attemptRecorded(record, started)
-	return nil
-}
-
-// attemptRecorded takes the attempt over from the record. It started before it was written, and not when the answer
-// came: other operators count from when they saw it.
-func (r *reconciliation) attemptRecorded(record *v1alpha1.ApplicationRecord, started time.Time) {
-	r.setRecord(record)
-	r.facts.attempt = attemptFacts{active: true, started: started}
-}
-
-// verify reads the Mandate and its service past the cache and after the claim. An edit or a deletion that came in
-// between must stop the attempt, and so must an id that somebody else has bound, or a namespace that is not selected
-// any more. An operator that knows of an edit finds the record of the attempt that is verified here.
-func (r *reconciliation) verify(ctx context.Context) {
-	mandate := &v1alpha1.Mandate{}
-	same, err := r.serviceIsCurrent(ctx)
-	err = errors.Join(err, r.live.Get(ctx, r.name(), mandate))
-	same = same && err == nil && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate))
-	r.facts.attempt.verified, r.facts.attempt.changed = same, !same
-	if err != nil {
-		r.facts.attempt.why = v1alpha1.ReasonRetrying
-		log.FromContext(ctx).Info("Failed to read the Mandate or its service again, sent nothing",
-			"error", apierror.Redact(err).Error())
-	}
-}
-
 // takeSpec makes the request from the spec alone, and reports whether it is what the attempt was begun for.
 func (r *reconciliation) takeSpec(ctx context.Context, live *v1alpha1.Mandate) bool {
 	inputs, err := r.readInputs(ctx, live)
@@ -112,28 +54,20 @@ func (r *reconciliation) takeSpec(ctx context.Context, live *v1alpha1.Mandate) b
 	return err == nil && inputs.digest == r.facts.inputs.digest
 }
 
-// current reports whether a live Mandate is the one of this reconciliation, without an application that somebody else
-// has given it since.
-func (r *reconciliation) current(live *v1alpha1.Mandate) bool {
-	return live.UID == r.mandate.UID && live.Generation == r.mandate.Generation &&
-		live.DeletionTimestamp.IsZero() && live.Status.ApplicationID == nil
-}
-
-// post sends the create, once. A shutdown does not cut it short: the client sees to that, and Drain waits for it.
+// post sends the create, once.
 func (r *reconciliation) post(ctx context.Context) {
 	attempt := &r.facts.attempt
-	attempt.posted = true
 	application, err := r.client.CreateApplication(ctx, r.request)
 	attempt.answered = r.clock.Now()
 	logger := log.FromContext(ctx).WithValues("reference", r.reference)
 	if err == nil {
-		attempt.id, attempt.accepted = application.ID, application.Accepted
+		attempt.id, attempt.outcome = application.ID, idv.Done
 		logger.Info("Created the application", "applicationID", application.ID)
 		attempt.dropLargeID(&attempt.id)
 		return
 	}
 	attempt.outcome = idv.OutcomeOf(err)
-	attempt.kind = idv.KindOf(err)
+	attempt.cause = idv.KindOf(err)
 	attempt.refusal = idv.IsRefusal(err)
 	if failure, ok := errors.AsType[*idv.Error](err); ok {
 		attempt.duplicate, attempt.candidate = failure.Problem.NamesReference(), failure.Candidate
@@ -159,7 +93,8 @@ func (a *attemptFacts) dropLargeID(id *int64) {
 func (r *reconciliation) deposit(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	logger := log.FromContext(ctx).WithValues("applicationID", r.facts.attempt.id, "reference", r.reference)
-	repeated := r.record != nil && r.record.Spec.Attempt != nil && r.record.Spec.Attempt.Ordinal > 1
+	create := ledger.CreateOf(r.record)
+	repeated := create != nil && create.Sends > 1
 	err := r.tryDeposit(ctx)
 	if errors.Is(err, ledger.ErrNoNamespace) {
 		logger.Error(nil, "Cannot record the id of a created application, its namespace is being deleted")
@@ -190,17 +125,14 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 // tryDeposit stores the id and takes the record over that it is then in.
 func (r *reconciliation) tryDeposit(ctx context.Context) error {
 	id, created := r.facts.attempt.id, metav1.NewTime(r.facts.attempt.answered)
-	subscription := r.firstSubscription()
-	record, err := r.ledger.Deposit(ctx, r.record, r.mandate.UID, id, created, subscription)
+	record, err := r.ledger.Deposit(ctx, r.record, r.mandate.UID, id, created)
 	if errors.Is(err, ledger.ErrLost) || apierrors.IsInvalid(err) {
 		record, err = r.depositInCurrentRecord(ctx, id, created)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		r.setRecord(record)
 	}
-	r.setRecord(record)
-	r.subscriptionStarted(subscription)
-	return nil
+	return err
 }
 
 // depositInCurrentRecord is for an id whose record was retaken, deleted or given another id before the answer came.
@@ -216,10 +148,10 @@ func (r *reconciliation) depositInCurrentRecord(
 	case record == nil:
 		spec.ApplicationID, spec.CreatedTime = &id, &created
 		return r.ledger.Claim(ctx, name, spec)
-	case record.Spec.ApplicationID == nil && record.Spec.Attempt != nil &&
+	case record.Spec.ApplicationID == nil && ledger.CreateOf(record) != nil &&
 		(record.Spec.Account == spec.Account || account.Made(record)) &&
 		record.Spec.ServiceURL == spec.ServiceURL && record.Spec.Reference == spec.Reference:
-		return r.ledger.Deposit(ctx, record, r.mandate.UID, id, created, nil)
+		return r.ledger.Deposit(ctx, record, r.mandate.UID, id, created)
 	case !ledger.MayExist(record): // it was deleted, and claimed again under another reference or for another service
 		spec.ApplicationID, spec.CreatedTime = &id, &created
 		spec.Account = account.Digest(record.Spec.Salt)

@@ -7,16 +7,15 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 const (
 	// retention after which the service deletes applications (interface: eight weeks).
 	retention = 56 * 24 * time.Hour
-	// attemptWindow is how long an unknown attempt protects from a second e-mail. Later the service may have forgotten
-	// the reference together with the application, and would create again.
-	attemptWindow = 49 * 24 * time.Hour
-	// maxAttempts under one reference that may have reached the service: one, and three to learn what became of it.
-	maxAttempts = 4
+	// createWindow is how long a create whose outcome is unknown is sent again. Later, somebody may have deleted the
+	// application at the service, or the service may have forgotten the reference with it, and would create again.
+	createWindow = time.Hour
 	// lagAllowance is how long a new application that was never read is taken for one that is not visible yet, and
 	// lagRequeue how soon it is looked for again.
 	lagAllowance = 30 * time.Second
@@ -32,10 +31,10 @@ const (
 
 // decide is the whole protocol, and the only place that decides. It is pure: the same facts give the same step.
 //
-// What it promises, whatever the facts: stepPost only for an attempt that this process has just claimed or retaken and
-// verified; no attempt while another one may be under way; none after one whose outcome cannot be known any more; a
-// missing application never leads to any of them. What acts on people comes directly after a live read of the Mandate,
-// and is all of that kind that a reconciliation does.
+// What it promises, whatever the facts: stepSend only for a call that this process has just begun and verified; no call
+// while another one may be under way; no create after one whose outcome cannot be known any more; a missing application
+// never leads to a create. What acts on people comes directly after a live read of the Mandate, and is all of that kind
+// that a reconciliation does.
 func decide(f facts) decision {
 	next := decideCall(f)
 	if next.Step == stepWait {
@@ -53,8 +52,6 @@ func decideCall(f facts) decision {
 		return waitFor(reasonWhileCallsRemain(f), engine.MaxRequeue) // a slot wakes it up
 	case actsRemain(f):
 		return waitFor(reasonWhileCallsRemain(f), nextCallDelay)
-	case !f.confirmed && slices.Contains(needsConfirm, next.Step):
-		return decision{Step: stepConfirm}
 	default:
 		return next
 	}
@@ -64,7 +61,7 @@ func decideCall(f facts) decision {
 // the read that follows such a call.
 func callsRemain(f facts) bool { return actsRemain(f) || readRemains(f) }
 
-func actsRemain(f facts) bool { return f.acted && slices.Contains(leadsToCall, decideNext(f).Step) }
+func actsRemain(f facts) bool { return f.acted && slices.Contains(begins, decideNext(f).Step) }
 
 func readRemains(f facts) bool { return f.noSlot && decideNext(f).Step == stepRead }
 
@@ -82,8 +79,8 @@ func reasonWhileCallsRemain(f facts) string {
 
 func decideNext(f facts) decision {
 	switch {
-	case f.attempt.active:
-		return decideAttempt(f) // an attempt is concluded even if the Mandate is being deleted
+	case f.attempt.phase != attemptNone:
+		return decideAttempt(f) // a call is concluded even if the Mandate is being deleted
 	case f.deletion.requested:
 		return decideDeletion(f)
 	case f.failureReason != "":
@@ -126,7 +123,7 @@ func decideCreate(f facts) decision {
 	}
 	// What another account refused, this one may create, unless it said that the reference exists: that can be an earlier
 	// application of this Mandate.
-	anew := f.otherAccount() && r.verdict != v1alpha1.VerdictTaken
+	anew := f.otherAccount() && r.answer != v1alpha1.AnswerDuplicate
 	refused := !anew && r.inputs == f.inputs.digest && !r.otherReference && !r.otherURL
 	if later := retryLater(f); refused && later.Step != "" {
 		return later
@@ -134,24 +131,24 @@ func decideCreate(f facts) decision {
 	switch {
 	case !r.exists:
 		return decision{Step: stepClaim}
-	case refused && r.verdict == v1alpha1.VerdictRefused:
+	case refused && r.answer == v1alpha1.AnswerRefused:
 		return wait(v1alpha1.ReasonRefused)
-	case refused && r.verdict == v1alpha1.VerdictTaken:
+	case refused && r.answer == v1alpha1.AnswerDuplicate:
 		return wait(v1alpha1.ReasonReferenceConflict)
 	default:
-		return decision{Step: stepRetake}
+		return decision{Step: stepBegin}
 	}
 }
 
 // retryReasons are those of attempts that created nothing and may succeed later, though the spec stays as it is.
-var retryReasons = map[v1alpha1.Verdict]string{
-	v1alpha1.VerdictForbidden: v1alpha1.ReasonForbidden, v1alpha1.VerdictRetryable: v1alpha1.ReasonRefusedForNow,
+var retryReasons = map[v1alpha1.CallAnswer]string{
+	v1alpha1.AnswerForbidden: v1alpha1.ReasonForbidden, v1alpha1.AnswerRetryable: v1alpha1.ReasonRefusedForNow,
 }
 
 // retryLater waits for the time at which such an attempt is made again, or for a person who asks for it; no step if it
 // is made now.
 func retryLater(f facts) decision {
-	reason := retryReasons[f.record.verdict]
+	reason := retryReasons[f.record.answer]
 	if reason == "" || f.requested || !f.now.Before(f.record.retryAt) {
 		return decision{}
 	}
@@ -196,16 +193,16 @@ func decideUnknown(f facts) decision {
 		return wait(reasonVanished) // whatever there was, the service has deleted it
 	case searchesCandidates(f):
 		return decideCandidate(f)
-	case r.verdict == v1alpha1.VerdictIDTooLarge:
+	case r.answer == v1alpha1.AnswerIDTooLarge:
 		return wait(v1alpha1.ReasonApplicationIDTooLarge)
-	case r.verdict == v1alpha1.VerdictAccepted && f.now.Sub(r.firstStarted) < acceptedPeriod:
+	case r.accepted && f.now.Sub(r.firstStarted) < acceptedPeriod:
 		return waitFor(v1alpha1.ReasonCreateAccepted, time.Hour)
-	case r.verdict == v1alpha1.VerdictAccepted, r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts,
-		f.now.Sub(r.firstStarted) >= attemptWindow, deadlinePassed(f):
+	case r.answer == v1alpha1.AnswerDuplicate, r.sends >= ledger.MaxSends(v1alpha1.CallCreate),
+		f.now.Sub(r.firstStarted) >= createWindow, deadlinePassed(f):
 		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case f.otherAccount(): // in which the reference is free, whatever the attempt created in the one before
 		return wait(v1alpha1.ReasonAccountChanged)
-	case r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
+	case r.isOpen() && f.mayBeUnderWay():
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
 	case f.candidatePending: // it may be this Mandate's, and then nothing has to be sent
 		return waitFor(v1alpha1.ReasonSettling, candidateRetryInterval)
@@ -213,13 +210,13 @@ func decideUnknown(f facts) decision {
 	if blocked := blockedPost(f); blocked.Step != "" {
 		return blocked
 	}
-	if r.verdict == v1alpha1.VerdictRefused && r.inputs == f.inputs.digest {
+	if r.answer == v1alpha1.AnswerRefused && r.inputs == f.inputs.digest {
 		return wait(v1alpha1.ReasonRefused)
 	}
 	if later := retryLater(f); later.Step != "" {
 		return waitFor(v1alpha1.ReasonSettling, later.RequeueAfter)
 	}
-	return decision{Step: stepRetake}
+	return decision{Step: stepBegin}
 }
 
 // searchesCandidates reports whether there is an application to read. Only for a Mandate whose create had no answer
@@ -265,25 +262,25 @@ func deadlinePassed(f facts) bool {
 	return !f.createBefore.IsZero() && !f.now.Before(f.createBefore)
 }
 
-// decideAttempt brings an attempt of this process to its end.
+// decideAttempt brings a call of this process to its end.
 func decideAttempt(f facts) decision {
 	a := f.attempt
+	create := a.kind == v1alpha1.CallCreate
 	switch {
-	case a.unrecorded && !a.shown:
+	case a.unrecorded && !a.shown && create:
 		return decision{Step: stepShowPending}
-	case a.posted && a.id != 0:
+	case a.phase == attemptAnswered && a.id != 0:
 		return decision{Step: stepDeposit}
-	case a.posted && (a.outcome.NothingDone() || a.outcome == client.Accepted || a.outcome == client.Candidate):
-		return decision{Step: stepConclude}
-	case a.posted:
+	case a.phase == attemptAnswered && a.outcome == client.Unknown:
 		// The record says so already: it was written before the request went out.
 		return waitFor(v1alpha1.ReasonSettling, f.settleDelay)
-	case !a.verified && !a.changed:
-		return decision{Step: stepVerify}
-	case a.changed, deadlinePassed(f), f.now.Sub(a.started) > f.settleDelay/2:
-		// Too late is when another operator may soon take this attempt for a lost one.
+	case a.phase == attemptAnswered, a.phase == attemptWithdrawn, create && deadlinePassed(f),
+		f.now.Sub(a.started) > f.settleDelay/2:
+		// Too late is when another operator may soon take this call for a lost one.
 		return decision{Step: stepConclude}
+	case a.phase == attemptBegun:
+		return decision{Step: stepVerify}
 	default:
-		return decision{Step: stepPost}
+		return decision{Step: stepSend}
 	}
 }

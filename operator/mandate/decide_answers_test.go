@@ -9,12 +9,9 @@ import (
 
 // answers are the cases of what an answer proves.
 func answers() map[string]decideCase {
-	posted := func(outcome client.Outcome) attemptFacts {
-		return attemptFacts{active: true, verified: true, posted: true, outcome: outcome}
-	}
 	forbidden := func(changes ...func(*facts)) facts {
 		return newMandate(func(f *facts) {
-			f.record = refused(v1alpha1.VerdictForbidden)
+			f.record = refused(v1alpha1.AnswerForbidden)
 			f.record.retryAt = now.Add(5 * time.Minute)
 			for _, change := range changes {
 				change(f)
@@ -23,66 +20,66 @@ func answers() map[string]decideCase {
 	}
 	return map[string]decideCase{
 		"a create that the service does later is recorded": {
-			facts: newMandate(func(f *facts) { f.record, f.attempt = sent(0, nil), posted(client.Accepted) }),
+			facts: newMandate(func(f *facts) { f.record, f.attempt = sent(0, nil), createAnswered(client.Accepted) }),
 			want:  decision{Step: stepConclude},
 		},
 		"a create whose answer shows somebody's id is recorded": {
-			facts: newMandate(func(f *facts) { f.record, f.attempt = sent(0, nil), posted(client.Candidate) }),
+			facts: newMandate(func(f *facts) { f.record, f.attempt = sent(0, nil), createAnswered(client.Candidate) }),
 			want:  decision{Step: stepConclude},
 		},
 		"a create that is forbidden is recorded": {
-			facts: newMandate(func(f *facts) { f.record, f.attempt = sent(0, nil), posted(client.Forbidden) }),
+			facts: newMandate(func(f *facts) { f.record, f.attempt = sent(0, nil), createAnswered(client.Forbidden) }),
 			want:  decision{Step: stepConclude},
 		},
 		"an accepted create is never sent again": {
 			why: "it may have been queued, and uniqueness may be checked when it is carried out",
 			facts: newMandate(func(f *facts) {
-				f.record = sent(time.Hour, func(r *recordFacts) { r.verdict = v1alpha1.VerdictAccepted })
+				f.record = sent(5*time.Minute, func(r *recordFacts) { r.accepted = true })
 			}),
 			want: waitFor(v1alpha1.ReasonCreateAccepted, time.Hour),
 		},
 		"the id that its answer showed is read": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(time.Hour, func(r *recordFacts) { r.verdict = v1alpha1.VerdictAccepted })
+				f.record = sent(time.Hour, func(r *recordFacts) { r.accepted = true })
 				f.candidates = []int64{7}
 			}),
 			want: decision{Step: stepReadCandidate},
 		},
 		"an accepted create that never came": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(day, func(r *recordFacts) { r.verdict = v1alpha1.VerdictAccepted })
+				f.record = sent(day, func(r *recordFacts) { r.accepted = true })
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"an application whose id is too large": {
 			why: "it may exist, and its id cannot be recorded",
 			facts: newMandate(func(f *facts) {
-				f.record = sent(time.Hour, func(r *recordFacts) { r.verdict = v1alpha1.VerdictIDTooLarge })
+				f.record = sent(time.Hour, func(r *recordFacts) { r.answer = v1alpha1.AnswerIDTooLarge })
 			}),
 			want: wait(v1alpha1.ReasonApplicationIDTooLarge),
 		},
 		"a forbidden create waits": {facts: forbidden(), want: waitFor(v1alpha1.ReasonForbidden, 5*time.Minute)},
 		"a forbidden create is tried again slowly": {
 			facts: forbidden(func(f *facts) { f.record.retryAt = now }),
-			want:  decision{Step: stepRetake},
+			want:  decision{Step: stepBegin},
 		},
 		"a forbidden create is tried again on request": {
 			facts: forbidden(func(f *facts) { f.requested = true }),
-			want:  decision{Step: stepRetake},
+			want:  decision{Step: stepBegin},
 		},
 		"a forbidden create is tried again after an edit": {
 			facts: forbidden(func(f *facts) { f.record.inputs = "then" }),
-			want:  decision{Step: stepRetake},
+			want:  decision{Step: stepBegin},
 		},
 		"a refusal that may pass": {
-			facts: forbidden(func(f *facts) { f.record.verdict = v1alpha1.VerdictRetryable }),
+			facts: forbidden(func(f *facts) { f.record.answer = v1alpha1.AnswerRetryable }),
 			want:  waitFor(v1alpha1.ReasonRefusedForNow, 5*time.Minute),
 		},
 		"a refusal that may pass, of a repeated attempt": {
 			why: "it says nothing of the first one, whose answer was lost",
 			facts: newMandate(func(f *facts) {
-				f.record = sent(time.Hour, func(r *recordFacts) {
-					r.verdict, r.inputs = v1alpha1.VerdictRetryable, "now"
+				f.record = sent(time.Minute, func(r *recordFacts) {
+					r.answer, r.inputs = v1alpha1.AnswerRetryable, "now"
 					r.retryAt = now.Add(time.Minute)
 				})
 			}),
@@ -90,19 +87,14 @@ func answers() map[string]decideCase {
 		},
 		"somebody else's 404 does not end a deletion": {
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{
-					policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour),
-				}
+				f.deletion = deletion()
 				f.application = applicationFacts{missing: true, unproven: true}
 			}),
 			want: wait(v1alpha1.ReasonDeletionWaiting),
 		},
 		"a deletion that the service does later is not sent again": {
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{
-					policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour),
-				}
-				f.application, f.sentBefore = applicationFacts{read: true, sameReference: true}, stepDelete
+				f.deletion, f.record = deletion(), logged(deleteCall, v1alpha1.CallAccepted, 1)
 			}),
 			want: wait(v1alpha1.ReasonDeletionWaiting),
 		},
@@ -123,19 +115,14 @@ func answers() map[string]decideCase {
 		"an accepted create that no read shows yet": {
 			facts: bound(func(f *facts) {
 				f.application, f.seen = applicationFacts{missing: true}, false
-				f.record.verdict = v1alpha1.VerdictAccepted
+				f.record.accepted = true
 				f.createdTime, f.missingSince = now.Add(-time.Hour), now.Add(-30*time.Minute)
 			}),
 			want: waitFor(v1alpha1.ReasonConfirming, 450*time.Second),
 		},
 		"a decision whose answer was lost twice is not sent again": {
-			facts: bound(func(f *facts) {
-				f.decision, f.sentBefore = completeSeen, stepComplete
-				f.application = applicationFacts{
-					read: true, sameReference: true, referenceMatched: true, stage: client.StageInReview, evidence: seen,
-				}
-			}),
-			want: wait(v1alpha1.ReasonAccepted),
+			facts: decided(completeSeen, func(f *facts) { f.record = logged(completeCall, v1alpha1.CallUnknown, 2) }),
+			want:  wait(v1alpha1.ReasonDecisionUnknown),
 		},
 	}
 }

@@ -6,72 +6,71 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/explore"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// sendsRequest are the steps that send a request to the service.
-var sendsRequest = []step{
-	stepPost, stepRead, stepReadCandidate, stepProbe, stepArchive, stepDelete, stepReview, stepComplete, stepReject,
+// sendsRequest are the steps that send a request to the service, but for stepSend, which ends what was begun.
+var sendsRequest = []step{stepRead, stepReadCandidate, stepProbe}
+
+var useReference = []step{stepClaim, stepAdopt, stepBind}
+
+// subscriptionSteps are those of the subscription. TestDecideSubscribesLast draws more of them.
+var subscriptionSteps = append([]step{stepResolveSubscription}, subscribes...)
+
+// beginnings are the beginnings of calls on an application, as TestDecideNeverCreatesTwice counts them.
+func beginnings() (all []step) {
+	for _, kind := range []v1alpha1.CallKind{
+		v1alpha1.CallComplete, v1alpha1.CallReject, v1alpha1.CallArchive, v1alpha1.CallDelete, v1alpha1.CallAcceptCheck,
+		v1alpha1.CallRejectCheck,
+	} {
+		all = append(all, beginningOf(kind))
+	}
+	return all
 }
 
-var useReference = []step{stepClaim, stepRetake, stepAdopt, stepBind}
+func beginningOf(kind v1alpha1.CallKind) step { return stepBegin + " " + step(kind) }
 
 // TestDecideNeverCreatesTwice holds what decide promises against all kinds of facts, possible and impossible.
 func TestDecideNeverCreatesTwice(t *testing.T) {
 	usual := usualFacts(decideCases()...)
-	others := func(s step) bool { return slices.Contains(subscribes, s) } // TestDecideSubscribesLast draws more of them
-	explore.Draw(t, slices.DeleteFunc(explore.Steps[step](t), others), func(t *rapid.T) step {
+	others := func(s step) bool { return slices.Contains(subscriptionSteps, s) }
+	steps := append(slices.DeleteFunc(explore.Steps[step](t), others), beginnings()...)
+	explore.Draw(t, steps, func(t *rapid.T) step {
 		f := anyFacts(t, usual)
-		acts := []step{stepReview, stepComplete, stepReject, stepArchive, stepDelete}
 		step := decide(f).Step
-		if f.service.Denied && !f.attempt.active &&
-			(slices.Contains(sendsRequest, step) || step == stepClaim || step == stepRetake) {
+		begins := slices.Contains(begins, step)
+		if f.service.Denied && f.attempt.phase == attemptNone && (begins || slices.Contains(sendsRequest, step)) {
 			t.Fatalf("%s with a service that is not for this namespace: %+v", step, f)
 		}
-		if f.application.differs && slices.Contains(acts, step) {
-			t.Fatalf("%s of an application that was created from another spec: %+v", step, f)
-		}
-		if f.record.otherAccount && slices.Contains(acts, step) {
-			t.Fatalf("%s by another account than the record's: %+v", step, f)
-		}
-		if f.acted && (slices.Contains(needsConfirm, step) || step == stepClaim || step == stepRetake) {
+		if f.acted && begins {
 			t.Fatalf("%s after another call in this reconciliation: %+v", step, f)
 		}
 		if f.noSlot && step == stepRead {
 			t.Fatalf("reads in the slot of others: %+v", f)
 		}
-		if !f.confirmed && slices.Contains(needsConfirm, step) {
-			t.Fatalf("%s without a live read of the Mandate: %+v", step, f)
-		}
-		if f.referenceNotAllowed && slices.Contains(useReference, step) {
+		if f.referenceNotAllowed && (slices.Contains(useReference, step) || step == stepBegin && f.id == 0) {
 			t.Fatalf("%s for a reference that is not allowed: %+v", step, f)
 		}
 		switch step {
-		case stepPost:
-			if a := f.attempt; !a.active || !a.verified || a.changed || a.posted {
-				t.Fatalf("posts an attempt that is not claimed, verified and unsent: %+v", f)
-			}
-			if deadlinePassed(f) {
-				t.Fatalf("posts after createBefore: %+v", f)
-			}
+		case stepSend:
+			holdSend(t, f)
 		case stepClaim:
 			if f.id != 0 || f.adopt != 0 || f.record.exists && f.record.read || f.outcome != "" ||
 				!f.record.read && !f.neverReconciled {
 				t.Fatalf("claims although something is known to exist, or nothing is known: %+v", f)
 			}
-		case stepRetake:
-			r := f.record
-			if f.id != 0 || f.adopt != 0 || f.outcome != "" || !r.exists || r.id != 0 ||
-				r.sent &&
-					(r.otherURL || r.otherReference || r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)) ||
-						f.now.Sub(r.firstStarted) >= attemptWindow ||
-						r.ordinal >= maxAttempts || f.otherAccount() || slices.Contains(neverRetaken, r.verdict)) {
-				t.Fatalf("starts another attempt that could send twice: %+v", f)
+		case stepBegin:
+			if f.id != 0 {
+				return beginningOf(holdCall(t, f))
 			}
+			holdCreate(t, f)
 		case stepAdopt:
 			if f.id != 0 || f.adopt == 0 || f.adoptedByOther || !f.application.read || !f.application.sameReference ||
 				f.record.mayExist() && f.record.otherReference || f.record.id != 0 && f.record.id != f.adopt {
@@ -90,37 +89,143 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 			if a := f.application; a.unproven && !a.othersRead && !overdue(f.now, f.createdTime) {
 				t.Fatalf("believes what may be a proxy's word: %+v", f)
 			}
-		case stepDelete:
-			if d := f.deletion; !d.requested || d.policy != v1alpha1.DeletionPolicyDelete || f.id == 0 || !f.application.read ||
-				!f.application.sameReference ||
-				d.refused {
-				t.Fatalf("deletes what may be another one's, or is to be kept: %+v", f)
+		case stepResolveLost:
+			if f.record.open() == nil || f.mayBeUnderWay() {
+				t.Fatalf("ends a call that may be under way, or none: %+v", f)
 			}
 		case stepSetAccount:
 			if r := f.record; !r.otherAccount || f.otherAccount() || !f.application.read || !f.application.sameReference {
 				t.Fatalf("takes an account for the same one without a proof: %+v", f)
-			}
-		case stepReview:
-			if a := f.application; a.reviews == 0 || !a.reviewRecorded || a.unmatched || f.deletion.requested || f.suspended {
-				t.Fatalf("sends a review that the spec does not have, or that is not recorded: %+v", f)
-			}
-		case stepComplete, stepReject:
-			a := f.application
-			if a.stage != client.StageInReview || f.decision.Outcome == "" || a.unmatched || a.reviews > 0 || a.reviewOutdated {
-				t.Fatalf("decides what is not in review, was not asked for, or has a review before it: %+v", f)
-			}
-			if f.decision.When == "" && f.decision.Evidence != a.evidence.shown && f.decision.Evidence != a.evidence.reviewed ||
-				f.decision.When != "" && !a.evidence.passed {
-				t.Fatalf("decides on what nobody has seen, and no rule holds for: %+v", f)
 			}
 		}
 		return step
 	})
 }
 
-// neverRetaken are the verdicts after which no create is sent again.
-var neverRetaken = []v1alpha1.Verdict{
-	v1alpha1.VerdictTaken, v1alpha1.VerdictAccepted, v1alpha1.VerdictIDTooLarge,
+// holdSend holds what decide promises of the request of a call.
+func holdSend(t *rapid.T, f facts) {
+	a := f.attempt
+	if a.phase != attemptVerified {
+		t.Fatalf("sends a call that is not begun, verified and unsent: %+v", f)
+	}
+	if f.now.Sub(a.started) > f.settleDelay/2 {
+		t.Fatalf("sends a call that another process may soon take for lost: %+v", f)
+	}
+	if a.kind == v1alpha1.CallCreate && deadlinePassed(f) {
+		t.Fatalf("posts after createBefore: %+v", f)
+	}
+}
+
+// holdCreate holds what decide promises of a create after another one.
+func holdCreate(t *rapid.T, f facts) {
+	r := f.record
+	if f.deletion.requested || f.suspended || f.adopt != 0 || f.outcome != "" || !r.exists || r.id != 0 ||
+		r.sent &&
+			(r.otherURL || r.otherReference || r.isOpen() && f.mayBeUnderWay() ||
+				f.now.Sub(r.firstStarted) >= createWindow ||
+				r.sends >= ledger.MaxSends(v1alpha1.CallCreate) || f.otherAccount() ||
+				r.accepted || slices.Contains(neverAgain, r.answer)) {
+		t.Fatalf("starts another attempt that could send twice: %+v", f)
+	}
+}
+
+// neverAgain are the answers after which no create is sent again, if one before may have created the application.
+var neverAgain = []v1alpha1.CallAnswer{v1alpha1.AnswerDuplicate, v1alpha1.AnswerIDTooLarge}
+
+// holdCall holds what decide promises of a call on an application: that it is this Mandate's, and that the spec asks
+// for the call now. It gives the kind of the call.
+func holdCall(t *rapid.T, f facts) v1alpha1.CallKind {
+	a, order := f.application, nextOrder(f)
+	if order == nil {
+		t.Fatalf("begins nothing: %+v", f)
+		return ""
+	}
+	if !a.read || !a.sameReference || f.record.otherURL && !a.referenceMatched {
+		t.Fatalf("%s of what may be another one's: %+v", order.Kind, f)
+	}
+	if a.differs {
+		t.Fatalf("%s of an application that was created from another spec: %+v", order.Kind, f)
+	}
+	if f.record.otherAccount {
+		t.Fatalf("%s by another account than the record's: %+v", order.Kind, f)
+	}
+	deleted, policy := f.deletion.requested, f.deletion.policy
+	if !deleted && (f.suspended || !f.service.Ready) {
+		t.Fatalf("%s of a Mandate that is suspended, or by a service that fails: %+v", order.Kind, f)
+	}
+	switch order.Kind {
+	case v1alpha1.CallDelete:
+		if !deleted || policy != v1alpha1.DeletionPolicyDelete {
+			t.Fatalf("deletes what is to be kept: %+v", f)
+		}
+	case v1alpha1.CallArchive:
+		if a.archived || deleted && policy != v1alpha1.DeletionPolicyArchive || !deleted && !f.archive {
+			t.Fatalf("archives what is archived, or is not to be: %+v", f)
+		}
+	case v1alpha1.CallAcceptCheck, v1alpha1.CallRejectCheck:
+		if !slices.Contains(a.reviews, *order) || a.unmatched || deleted || f.final() {
+			t.Fatalf("sends a review that the spec does not have, or of whom nobody knows: %+v", f)
+		}
+	case v1alpha1.CallComplete, v1alpha1.CallReject:
+		holdDecision(t, f, order)
+	default:
+		t.Fatalf("begins %+v: %+v", order, f)
+	}
+	holdLog(t, f, order)
+	return order.Kind
+}
+
+func holdDecision(t *rapid.T, f facts, order *v1alpha1.Call) {
+	a := f.application
+	if a.stage != client.StageInReview || f.deletion.requested || a.unmatched || len(a.reviews) > 0 || a.reviewOutdated {
+		t.Fatalf("decides what is not in review, was not asked for, or has a review before it: %+v", f)
+	}
+	asked := map[v1alpha1.CallKind]v1alpha1.DecisionOutcome{
+		v1alpha1.CallComplete: v1alpha1.DecisionComplete, v1alpha1.CallReject: v1alpha1.DecisionReject,
+	}
+	if f.decision.Outcome != asked[order.Kind] {
+		t.Fatalf("%s is not what the spec asks for: %+v", order.Kind, f)
+	}
+	if f.decision.When == "" && f.decision.Evidence != a.evidence.shown && f.decision.Evidence != a.evidence.reviewed ||
+		f.decision.When != "" && !a.evidence.passed {
+		t.Fatalf("decides on what nobody has seen, and no rule holds for: %+v", f)
+	}
+	opposite := f.record.last(func(c *v1alpha1.Call) bool {
+		return c.Name == "" && c.Kind != order.Kind && asked[c.Kind] != "" && c.Sends > 0
+	})
+	if opposite != nil && f.now.Sub(opposite.StartedTime.Time) < day {
+		t.Fatalf("decides while the opposite may still be carried out: %+v", f)
+	}
+}
+
+// holdLog holds what decide promises of a call that the log may have.
+func holdLog(t *rapid.T, f facts, order *v1alpha1.Call) {
+	switch {
+	case !f.record.read:
+		t.Fatalf("begins a call without a look into the log: %+v", f)
+	case f.record.full:
+		t.Fatalf("begins a call that the record cannot hold: %+v", f)
+	case f.record.open() != nil && f.mayBeUnderWay():
+		t.Fatalf("begins a call while another one may be under way: %+v", f)
+	}
+	entry := f.record.made(order)
+	if entry == nil {
+		if f.record.wasMade(order) {
+			t.Fatalf("begins a call of which a digest is left: %+v", f)
+		}
+		return
+	}
+	refusal := slices.Contains([]v1alpha1.CallAnswer{v1alpha1.AnswerRefused, v1alpha1.AnswerForbidden}, entry.Answer) ||
+		slices.Contains([]v1alpha1.CallResult{v1alpha1.CallRefused, v1alpha1.CallForbidden}, entry.Result)
+	passes := slices.Contains(retriedAlone, entry.Kind) && !f.now.Before(entry.StartedTime.Add(5*time.Minute))
+	switch {
+	case entry.Result == v1alpha1.CallDone, entry.Result == v1alpha1.CallAccepted:
+		t.Fatalf("sends again what was carried out, or will be: %+v", f)
+	case entry.Sends >= ledger.MaxSends(entry.Kind):
+		t.Fatalf("sends again what may have been carried out often enough: %+v", f)
+	case refusal && entry.Result != "" && entry.Result != v1alpha1.CallNotSent && !f.requested && !passes:
+		t.Fatalf("sends again what was refused, though nothing has changed: %+v", f)
+	}
 }
 
 // usualFacts are those of cases of TestDecide.
@@ -147,8 +252,7 @@ func anyFacts(t *rapid.T, usual []facts) facts {
 func drawnFacts(t *rapid.T) facts {
 	f := explore.Facts[facts](t, now,
 		[]string{"", "now", "then", reasonStaleCache, v1alpha1.ReasonSecretNotFound},
-		[]step{"", stepComplete, stepArchive, stepDelete},
-		[]int64{0, 0, 7, 8}, []int32{1, 2, 3, 4, 5}, []int{0, 1, 2}, [][]int64{nil, {7}, {8, 7}},
+		[]int64{0, 0, 7, 8}, []int32{0, 1, 2, 3, 4, 5}, [][]int64{nil, {7}, {8, 7}},
 		[]time.Duration{0, 7 * time.Second},
 		[]v1alpha1.DeletionPolicy{
 			"", v1alpha1.DeletionPolicyRetain, v1alpha1.DeletionPolicyArchive, v1alpha1.DeletionPolicyDelete,
@@ -158,14 +262,24 @@ func drawnFacts(t *rapid.T) facts {
 			{}, {known: true}, seen, {known: true, shown: "seen-1", reviewed: "seen-2", settled: true, passed: true},
 		},
 		[]v1alpha1.Outcome{"", "", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeExpired, v1alpha1.OutcomeDeleted},
-		[]v1alpha1.Verdict{
-			"", v1alpha1.VerdictNotSent, v1alpha1.VerdictRefused, v1alpha1.VerdictForbidden, v1alpha1.VerdictRetryable,
-			v1alpha1.VerdictTaken, v1alpha1.VerdictAccepted, v1alpha1.VerdictIDTooLarge,
+		[]v1alpha1.CallAnswer{
+			"", v1alpha1.AnswerNotSent, v1alpha1.AnswerRefused, v1alpha1.AnswerForbidden, v1alpha1.AnswerRetryable,
+			v1alpha1.AnswerDuplicate, v1alpha1.AnswerIDTooLarge,
 		},
+		[]v1alpha1.CallKind{
+			v1alpha1.CallCreate, v1alpha1.CallComplete, v1alpha1.CallArchive, v1alpha1.CallDelete,
+			v1alpha1.CallRejectCheck, v1alpha1.CallSubscribe,
+		},
+		[]attemptPhase{
+			attemptNone, attemptNone, attemptNone, attemptNone, attemptBegun, attemptVerified, attemptWithdrawn,
+			attemptAnswered,
+		},
+		[][]v1alpha1.Call{nil, reviews()[:1], reviews()[1:], reviews()}, [][]string{nil, earlier(completeCall)},
 		[]v1alpha1.SubscriptionState{"", v1alpha1.SubscriptionSubscribed, v1alpha1.SubscriptionOutcomeUnknown},
-		[]subscriptionLookup{notLooked, lookupFound, lookupUnclear, lookupNone, lookupListed},
+		[]subscriptionLookup{notLooked, lookupFound, lookupUnclear},
 		[]client.Outcome{
 			client.Unknown, client.NotSent, client.Refused, client.Forbidden, client.Candidate, client.Accepted,
+			client.Done,
 		},
 		[]client.Kind{"", client.KindInvalid, client.KindRateLimited, client.KindUnreachable, client.KindDuplicateReference},
 		[]client.Stage{
@@ -174,5 +288,45 @@ func drawnFacts(t *rapid.T) facts {
 	)
 	f.now = now
 	f.settleDelay, f.confirmDelay = 90*time.Second, 5*time.Minute
+	f.record.calls = rapid.SliceOfN(rapid.Custom(drawnCall), 0, 3).Draw(t, "calls")
 	return f
+}
+
+// drawnCall is an entry of the log. Most are of what the spec of the facts asks for.
+func drawnCall(t *rapid.T) v1alpha1.Call {
+	call := explore.Facts[v1alpha1.Call](t, now,
+		[]string{"", "seen-1", "seen-2"}, []types.UID{""}, []int64{0}, []*int64{nil}, []*metav1.Time{nil},
+		[]int32{0, 1, 2, 3, 4},
+		[]v1alpha1.CallKind{
+			v1alpha1.CallCreate, v1alpha1.CallComplete, v1alpha1.CallReject, v1alpha1.CallArchive, v1alpha1.CallDelete,
+			v1alpha1.CallAcceptCheck, v1alpha1.CallRejectCheck, v1alpha1.CallResendInvite, v1alpha1.CallSubscribe,
+		},
+		[]v1alpha1.CallResult{
+			"", v1alpha1.CallDone, v1alpha1.CallAccepted, v1alpha1.CallRefused, v1alpha1.CallForbidden,
+			v1alpha1.CallNotSent, v1alpha1.CallUnknown,
+		},
+		[]v1alpha1.CallAnswer{"", "", v1alpha1.AnswerNotSent, v1alpha1.AnswerRefused, v1alpha1.AnswerForbidden},
+	)
+	call.Name, call.Individual = "", ""
+	switch call.Result {
+	case v1alpha1.CallNotSent, v1alpha1.CallRefused, v1alpha1.CallForbidden: // no request did anything
+		call.Sends = 0
+	}
+	switch call.Kind {
+	case v1alpha1.CallArchive, v1alpha1.CallDelete, v1alpha1.CallSubscribe:
+		call.Evidence = ""
+	case v1alpha1.CallResendInvite:
+		call.Name, call.Individual = "resend", "jane"
+	case v1alpha1.CallAcceptCheck, v1alpha1.CallRejectCheck:
+		for _, review := range reviews() {
+			if review.Kind == call.Kind {
+				call.Individual, call.Evidence = review.Individual, review.Evidence
+			}
+		}
+	}
+	if rapid.Bool().Draw(t, "is recent") {
+		ago := rapid.Int64Range(0, int64(2*day)).Draw(t, "started")
+		call.StartedTime = ledger.MicroTime(now.Add(-time.Duration(ago)))
+	}
+	return call
 }

@@ -12,7 +12,7 @@ func decideApplication(f facts) decision {
 	a := f.application
 	deleted := f.outcome == v1alpha1.OutcomeDeleted // which can be taken back
 	switch {
-	case f.outcome != "" && !deleted && !f.archive && (!f.unmatched || a.missing):
+	case f.outcome != "" && !deleted && !f.archive && !f.openCall && (!f.unmatched || a.missing) && !looksAgain(f):
 		return wait(acceptedReason(f))
 	case deleted && (f.service.UnusableReason() != "" || a.missing || a.read && (!a.sameReference || f.otherAccount())):
 		return wait(reasonVanished)
@@ -22,7 +22,7 @@ func decideApplication(f facts) decision {
 		return decideMissing(f)
 	case !a.read && f.now.Before(f.readAt):
 		return waitFor(reasonNotDue, f.readAt.Sub(f.now))
-	case !f.record.read && !f.ownAccount: // an answer counts only from the account that has the application
+	case !f.record.read && (!f.ownAccount || f.openCall): // only the account that has it can answer
 		return decision{Step: stepReadRecord}
 	case !a.read:
 		return decision{Step: stepRead}
@@ -43,17 +43,35 @@ func decideApplication(f facts) decision {
 	case !a.evidence.known:
 		return decision{Step: stepReadRecord}
 	}
-	switch requested := requestedStep(f); {
-	case requested == "":
+	if lost := decideLost(f, acceptedReason(f)); lost.Step != "" {
+		return lost
+	}
+	return decideOrder(f)
+}
+
+// looksAgain: an application is read rarely after its outcome, and on request. What contradicts the outcome is said,
+// and decides nothing.
+func looksAgain(f facts) bool {
+	a := f.application
+	return f.decided() && !a.read && !a.missing && !f.now.Before(f.readAt) && f.service.UnusableReason() == "" &&
+		!overdue(f.now, f.createdTime)
+}
+
+// decideOrder begins the next call that the spec asks for.
+func decideOrder(f facts) decision {
+	switch order := nextOrder(f); {
+	case order == nil:
 		return waitFor(acceptedReason(f), ruleRemains(f))
+	case !f.record.read:
+		return decision{Step: stepReadRecord}
 	case !f.service.Ready: // it was found again while writes fail
 		return wait(v1alpha1.ReasonIdentityServiceNotReady)
-	case !a.referenceMatched && !f.record.read:
-		return decision{Step: stepReadRecord}
-	case !a.referenceMatched && f.record.otherURL:
+	case !f.application.referenceMatched && f.record.otherURL:
 		return wait(v1alpha1.ReasonIdentityServiceMismatch) // this service shows no references
+	case f.record.full:
+		return wait(v1alpha1.ReasonLogFull)
 	default:
-		return decision{Step: requested}
+		return decision{Step: stepBegin}
 	}
 }
 
@@ -67,33 +85,6 @@ func decideFound(f facts) decision {
 		return wait(reasonVanished)
 	default:
 		return waitFor(v1alpha1.ReasonAccepted, time.Second)
-	}
-}
-
-// requestedStep is what the spec asks to be done to the application now; "" if nothing.
-func requestedStep(f facts) step {
-	if next := nextStep(f); next != f.sentBefore {
-		return next
-	}
-	return ""
-}
-
-func nextStep(f facts) step {
-	a := f.application
-	reviews := a.reviews > 0 && !a.unmatched && !f.final() && !refusedBeforeNow(f)
-	switch {
-	case f.archive && !a.archived && !a.archiveSent:
-		return stepArchive
-	case reviews && !a.reviewRecorded:
-		return stepRecordReview
-	case reviews:
-		return stepReview
-	case a.decided || decisionReason(f) != "":
-		return ""
-	case f.decision.Outcome == v1alpha1.DecisionReject:
-		return stepReject
-	default:
-		return stepComplete
 	}
 }
 
@@ -133,11 +124,13 @@ func decideMissing(f facts) decision {
 		return wait(v1alpha1.ReasonIdentityServiceMismatch)
 	case f.otherAccount() && !overdue(f.now, f.createdTime):
 		return wait(v1alpha1.ReasonAccountChanged)
+	case wasDeleted(f):
+		return wait(reasonVanished)
 	case f.missingSince.IsZero():
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay)
 	case missing < f.confirmDelay:
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay-missing)
-	case f.record.verdict == v1alpha1.VerdictAccepted && !f.seen && f.now.Sub(f.createdTime) < acceptedPeriod:
+	case f.record.accepted && !f.seen && f.now.Sub(f.createdTime) < acceptedPeriod:
 		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour))
 	case f.application.unproven && missing < missingGracePeriod && !overdue(f.now, f.createdTime):
 		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour, missingGracePeriod-missing))
@@ -148,6 +141,12 @@ func decideMissing(f facts) decision {
 	default:
 		return wait(reasonVanished)
 	}
+}
+
+// wasDeleted: the log says that the service deleted the application for the operator.
+func wasDeleted(f facts) bool {
+	entry := f.record.made(&v1alpha1.Call{Kind: v1alpha1.CallDelete})
+	return entry != nil && entry.Result == v1alpha1.CallDone
 }
 
 // lags: a new application that was never seen may not be visible yet.
@@ -181,7 +180,7 @@ func decideAdoption(f facts) decision {
 		return wait(v1alpha1.ReasonReferenceNotAllowed)
 	case f.adoptedByOther:
 		return wait(v1alpha1.ReasonAdoptionRefused)
-	case r.id == 0 && r.sent && r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
+	case r.id == 0 && r.isOpen() && f.mayBeUnderWay():
 		// An attempt may still be under way; its answer, if it comes, is the better proof.
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
 	case a.missing, a.read && !a.sameReference:
@@ -207,15 +206,7 @@ func decideDeletion(f facts) decision {
 		return wait(reasonDeleting)
 	case f.failureReason == reasonStaleCache: // the API server would refuse to remove the finalizer
 		return wait(reasonStaleCache)
-	case a.missing && lags(f):
-		return waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue)
-	case a.missing && a.unproven && f.now.Before(d.giveUpTime):
-		return wait(v1alpha1.ReasonDeletionWaiting)
-	case a.missing && r.otherURL && f.now.Before(d.giveUpTime):
-		return wait(v1alpha1.ReasonDeletionRefused)
-	case a.missing && f.otherAccount() && f.now.Before(d.giveUpTime):
-		return wait(v1alpha1.ReasonAccountChanged)
-	case !d.wantsFinalizer(), f.vanished, deleted, d.done, a.missing, !f.now.Before(d.giveUpTime):
+	case !d.wantsFinalizer(), f.vanished, deleted, !f.now.Before(d.giveUpTime):
 		return decision{Step: stepFinalizer}
 	case f.failureReason != "":
 		return waitFor(v1alpha1.ReasonDeletionWaiting, f.retryAfter)
@@ -223,6 +214,8 @@ func decideDeletion(f facts) decision {
 		return decision{Step: stepReadRecord}
 	case f.id == 0 && r.id == 0:
 		return decision{Step: stepFinalizer} // there is no application, or none that can be named
+	case a.missing:
+		return decideDeletedMissing(f)
 	case f.service.UnusableReason() != "":
 		return wait(v1alpha1.ReasonDeletionWaiting)
 	case f.id == 0:
@@ -231,17 +224,53 @@ func decideDeletion(f facts) decision {
 		return decision{Step: stepRead}
 	case f.otherAccount():
 		return wait(v1alpha1.ReasonAccountChanged)
-	case !a.sameReference, a.differs, r.otherURL && !a.referenceMatched, d.refused:
+	case !a.sameReference, a.differs, r.otherURL && !a.referenceMatched:
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case r.otherAccount:
 		return decision{Step: stepSetAccount}
-	case d.policy == v1alpha1.DeletionPolicyArchive && a.archived:
+	}
+	if lost := decideLost(f, v1alpha1.ReasonDeletionWaiting); lost.Step != "" {
+		return lost
+	}
+	return decideDeletionOrder(f)
+}
+
+// decideDeletedMissing is for a Mandate in deletion whose application the service does not show. That is believed if
+// the service has said that it deletes it, or by the service's own word.
+func decideDeletedMissing(f facts) decision {
+	if lost := decideLost(f, v1alpha1.ReasonDeletionWaiting); lost.Step != "" {
+		return lost // the log says what became of it before the Mandate goes
+	}
+	switch a, r := f.application, f.record; {
+	case wasDeleted(f):
 		return decision{Step: stepFinalizer}
-	case f.sentBefore == stepArchive || f.sentBefore == stepDelete: // the service does it later
+	case lags(f):
+		return waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue)
+	case a.unproven:
 		return wait(v1alpha1.ReasonDeletionWaiting)
-	case d.policy == v1alpha1.DeletionPolicyArchive:
-		return decision{Step: stepArchive}
+	case r.otherURL:
+		return wait(v1alpha1.ReasonDeletionRefused)
+	case f.otherAccount():
+		return wait(v1alpha1.ReasonAccountChanged)
 	default:
-		return decision{Step: stepDelete}
+		return decision{Step: stepFinalizer}
+	}
+}
+
+// decideDeletionOrder sends what deletionPolicy says, and waits until the service shows it: what an answer says may
+// never come true.
+func decideDeletionOrder(f facts) decision {
+	order := deletionOrder(f)
+	switch state := stateOf(f, order); {
+	case isShown(f, order):
+		return decision{Step: stepFinalizer}
+	case f.record.full:
+		return wait(v1alpha1.ReasonDeletionRefused)
+	case state == orderReady:
+		return decision{Step: stepBegin}
+	case state == orderRefused || state == orderForbidden:
+		return wait(v1alpha1.ReasonDeletionRefused)
+	default:
+		return wait(v1alpha1.ReasonDeletionWaiting)
 	}
 }

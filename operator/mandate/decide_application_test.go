@@ -6,6 +6,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // bound is a Mandate whose application was read before, and has just been read again.
@@ -34,6 +35,34 @@ var (
 	}
 )
 
+// The calls that the spec of the cases asks for.
+var (
+	completeCall = &v1alpha1.Call{Kind: v1alpha1.CallComplete, Evidence: "seen-1"}
+	rejectCall   = &v1alpha1.Call{Kind: v1alpha1.CallReject, Evidence: "seen-1"}
+	archiveCall  = &v1alpha1.Call{Kind: v1alpha1.CallArchive}
+	deleteCall   = &v1alpha1.Call{Kind: v1alpha1.CallDelete}
+	firstReview  = &v1alpha1.Call{Kind: v1alpha1.CallAcceptCheck, Individual: "jane", Check: 5, Evidence: "check-5"}
+	secondReview = &v1alpha1.Call{Kind: v1alpha1.CallRejectCheck, Individual: "jane", Check: 6, Evidence: "check-6"}
+)
+
+// reviews are what spec.checkReviews asks for.
+func reviews() []v1alpha1.Call { return []v1alpha1.Call{*firstReview, *secondReview} }
+
+// logged is the record of the application, with what became of a call that was sent an hour ago for the last time. The
+// result "" is of one that another process has sent, and that this one has seen ever since.
+func logged(call *v1alpha1.Call, result v1alpha1.CallResult, sends int32) recordFacts {
+	entry := *call
+	entry.Seq, entry.Nonce = 2, "nonce"
+	entry.Result, entry.Sends = result, sends
+	entry.StartedTime = ledger.MicroTime(now.Add(-time.Hour))
+	entry.FirstStartedTime = entry.StartedTime
+	r := recordFacts{read: true, exists: true, id: 7, calls: []v1alpha1.Call{entry}}
+	if result == "" {
+		r.observed = now.Add(-time.Hour)
+	}
+	return r
+}
+
 // decided is an application in review whose Mandate has a decision.
 func decided(by v1alpha1.Decision, change func(*facts)) facts {
 	return bound(func(f *facts) {
@@ -46,84 +75,6 @@ func decided(by v1alpha1.Decision, change func(*facts)) facts {
 // shows other evidence than seen.
 func shows(digest string) func(*facts) {
 	return func(f *facts) { f.application.evidence.shown, f.application.evidence.reviewed = digest, digest }
-}
-
-// decisions on evidence and by rule.
-func decisions() map[string]decideCase {
-	return map[string]decideCase{
-		"evidence that its author has not seen": {
-			facts: decided(completeSeen, shows("new-2")),
-			want:  wait(v1alpha1.ReasonDecisionOutdated),
-		},
-		"evidence that only a review of the spec has changed": {
-			facts: decided(completeSeen, func(f *facts) { f.application.evidence.shown = "accepted-1" }),
-			want:  decision{Step: stepComplete},
-		},
-		"evidence that was there before": {
-			why:   "an individual may have been reset in between",
-			facts: decided(completeSeen, shows("seen-3")),
-			want:  wait(v1alpha1.ReasonDecisionOutdated),
-		},
-		"no evidence, because the record is lost": {
-			facts: decided(completeSeen, func(f *facts) { f.application.evidence = evidenceFacts{known: true} }),
-			want:  wait(v1alpha1.ReasonDecisionOutdated),
-		},
-		"evidence is not known before the record is read": {
-			facts: decided(completeSeen, func(f *facts) { f.application.evidence = evidenceFacts{} }),
-			want:  decision{Step: stepReadRecord},
-		},
-		"the rule holds": {
-			facts: decided(completeRule, func(f *facts) {
-				f.application.evidence.passed, f.application.evidence.settled = true, true
-			}),
-			want: decision{Step: stepComplete},
-		},
-		"the rule does not hold": {
-			facts: decided(completeRule, func(*facts) {}),
-			want:  wait(v1alpha1.ReasonAccepted),
-		},
-		"the rule has to hold for some time": {
-			why: "checks may come one after the other",
-			facts: decided(completeRule, func(f *facts) {
-				e := &f.application.evidence
-				e.passed, e.settled = true, true
-				e.since = now.Add(-time.Minute)
-			}),
-			want: waitFor(v1alpha1.ReasonAccepted, 9*time.Minute),
-		},
-		"a review that is outdated holds the decision": {
-			facts: decided(completeSeen, func(f *facts) { f.application.reviewOutdated = true }),
-			want:  wait(v1alpha1.ReasonReviewOutdated),
-		},
-		"a review that was refused holds the decision": {
-			facts: decided(completeSeen, func(f *facts) { f.application.reviewRefused = true }),
-			want:  wait(v1alpha1.ReasonReviewRefused),
-		},
-		"a state that nobody knows": {
-			facts: decided(completeSeen, func(f *facts) {
-				f.application.stage, f.application.evidence.settled = client.StageOpen, true
-			}),
-			want: wait(v1alpha1.ReasonStateUnknown),
-		},
-		"a state that nobody knows, for a moment": {
-			facts: decided(completeSeen, func(f *facts) {
-				f.application.stage, f.application.evidence.settled = client.StageOpen, true
-				f.application.evidence.since = now.Add(-9 * time.Minute)
-			}),
-			want: waitFor(v1alpha1.ReasonAccepted, time.Minute),
-		},
-		"forbidden": {
-			facts: decided(completeSeen, func(f *facts) { f.application.refused = v1alpha1.ReasonDecisionForbidden }),
-			want:  wait(v1alpha1.ReasonDecisionForbidden),
-		},
-		"a refused decision, on request": {
-			facts: decided(completeSeen, func(f *facts) {
-				f.refused, f.refusedEvidence = v1alpha1.ReasonDecisionRefused, "seen-1"
-				f.requested = true
-			}),
-			want: decision{Step: stepComplete},
-		},
-	}
 }
 
 func applications() map[string]decideCase {
@@ -141,19 +92,21 @@ func applications() map[string]decideCase {
 			want:  wait(v1alpha1.ReasonAccepted),
 		},
 		"a review is recorded before it is sent": {
-			facts: bound(func(f *facts) { f.application.reviews = 2 }),
-			want:  decision{Step: stepRecordReview},
+			facts: bound(func(f *facts) { f.application.reviews = reviews() }),
+			want:  decision{Step: stepBegin}, call: firstReview,
 		},
 		"a recorded review is sent": {
-			facts: bound(func(f *facts) { f.application.reviews, f.application.reviewRecorded = 2, true }),
-			want:  decision{Step: stepReview},
+			facts: bound(func(f *facts) {
+				f.application.reviews, f.attempt = reviews(), calling(v1alpha1.CallAcceptCheck, attemptVerified)
+			}),
+			want: decision{Step: stepSend},
 		},
 		"the live Mandate is read before a call": {
 			facts: bound(func(f *facts) {
 				f.decision, f.application.stage = completeSeen, client.StageInReview
-				f.confirmed = false
+				f.attempt = calling(v1alpha1.CallComplete, attemptBegun)
 			}),
-			want: decision{Step: stepConfirm},
+			want: decision{Step: stepVerify},
 		},
 		"what is left after a call waits for the next reconciliation": {
 			facts: bound(func(f *facts) {
@@ -176,11 +129,11 @@ func applications() map[string]decideCase {
 		},
 		"complete": {
 			facts: bound(func(f *facts) { f.decision, f.application.stage = completeSeen, client.StageInReview }),
-			want:  decision{Step: stepComplete},
+			want:  decision{Step: stepBegin}, call: completeCall,
 		},
 		"reject": {
 			facts: bound(func(f *facts) { f.decision, f.application.stage = rejectSeen, client.StageInReview }),
-			want:  decision{Step: stepReject},
+			want:  decision{Step: stepBegin}, call: rejectCall,
 		},
 		"a decision, before the ledger was asked": {
 			why: "the IdentityService may point to another service, where the id belongs to an unrelated application",
@@ -207,7 +160,7 @@ func applications() map[string]decideCase {
 				f.application.referenceMatched = true
 				f.record.otherURL = true
 			}),
-			want: decision{Step: stepComplete},
+			want: decision{Step: stepBegin}, call: completeCall,
 		},
 		"a 404 after eight weeks, and the service has moved": {
 			facts: bound(func(f *facts) {
@@ -237,8 +190,8 @@ func applications() map[string]decideCase {
 		},
 		"a recorded review, and individuals that are unmatched": {
 			facts: bound(func(f *facts) {
-				f.application.reviews, f.application.reviewRecorded = 2, true
-				f.application.unmatched = true
+				f.application.reviews, f.application.unmatched = reviews(), true
+				f.record = logged(firstReview, v1alpha1.CallNotSent, 0)
 			}),
 			want: wait(v1alpha1.ReasonIndividualsUnmatched),
 		},
@@ -269,7 +222,7 @@ func applications() map[string]decideCase {
 			facts: bound(func(f *facts) {
 				f.bound, f.application.differs = false, true
 				f.decision, f.archive = completeSeen, true
-				f.application.stage, f.application.reviews = client.StageInReview, 1
+				f.application.stage, f.application.reviews = client.StageInReview, reviews()
 			}),
 			want: wait(v1alpha1.ReasonSpecDiffers),
 		},
@@ -287,7 +240,7 @@ func applications() map[string]decideCase {
 			facts: bound(func(f *facts) {
 				f.decision = rejectSeen
 				f.application.stage = client.StageInReview
-				f.application.decided = true
+				f.record = logged(rejectCall, v1alpha1.CallAccepted, 1)
 			}),
 			want: wait(v1alpha1.ReasonAccepted),
 		},
@@ -295,7 +248,7 @@ func applications() map[string]decideCase {
 			facts: bound(func(f *facts) {
 				f.decision = completeSeen
 				f.application.stage = client.StageInReview
-				f.refused, f.refusedEvidence = v1alpha1.ReasonDecisionRefused, "seen-1"
+				f.record = logged(completeCall, v1alpha1.CallRefused, 0)
 			}),
 			want: wait(v1alpha1.ReasonDecisionRefused),
 		},
@@ -303,25 +256,26 @@ func applications() map[string]decideCase {
 			facts: bound(func(f *facts) {
 				f.decision = completeSeen
 				f.application.stage = client.StageInReview
-				f.refused, f.refusedEvidence = v1alpha1.ReasonDecisionRefused, "before-1"
+				f.record = logged(&v1alpha1.Call{Kind: v1alpha1.CallComplete, Evidence: "before-1"}, v1alpha1.CallRefused, 0)
 			}),
-			want: decision{Step: stepComplete},
+			want: decision{Step: stepBegin}, call: completeCall,
 		},
 		"archive": {
 			facts: bound(func(f *facts) { f.archive, f.application.stage = true, client.StageCompleted }),
-			want:  decision{Step: stepArchive},
+			want:  decision{Step: stepBegin}, call: archiveCall,
 		},
 		"a refused archiving keeps nothing else from being done": {
 			facts: bound(func(f *facts) {
 				f.archive = true
-				f.application.archiveSent = true
+				f.record = logged(archiveCall, v1alpha1.CallRefused, 0)
+				f.record.calls[0].StartedTime = ledger.MicroTime(now)
 				f.application.stage = client.StageInReview
 				f.decision = completeSeen
 			}),
-			want: decision{Step: stepComplete},
+			want: decision{Step: stepBegin}, call: completeCall,
 		},
 		"what is not archived yet is not done": {
-			facts: bound(func(f *facts) { f.archive, f.application.archiveSent = true, true }),
+			facts: bound(func(f *facts) { f.archive, f.record = true, logged(archiveCall, v1alpha1.CallDone, 1) }),
 			want:  wait(v1alpha1.ReasonNotArchived),
 		},
 		"an application that was gone stays so": {
@@ -333,8 +287,42 @@ func applications() map[string]decideCase {
 			want: wait(reasonVanished),
 		},
 		"a final Mandate is left alone": {
-			facts: bound(func(f *facts) { f.outcome, f.application = v1alpha1.OutcomeCompleted, applicationFacts{} }),
-			want:  wait(v1alpha1.ReasonAccepted),
+			facts: bound(func(f *facts) {
+				f.outcome, f.application = v1alpha1.OutcomeCompleted, applicationFacts{}
+				f.readAt = now.Add(time.Second)
+			}),
+			want: wait(v1alpha1.ReasonAccepted),
+		},
+		"a final Mandate is looked at again, rarely": {
+			facts: bound(func(f *facts) { f.outcome, f.application = v1alpha1.OutcomeRejected, applicationFacts{} }),
+			want:  decision{Step: stepRead},
+		},
+		"a final Mandate, while the service cannot be used": {
+			facts: bound(func(f *facts) {
+				f.outcome, f.application = v1alpha1.OutcomeCompleted, applicationFacts{}
+				f.service.Ready = false
+			}),
+			want: wait(v1alpha1.ReasonAccepted),
+		},
+		"a final Mandate whose application has expired, or is about to": {
+			facts: bound(func(f *facts) {
+				f.outcome, f.application = v1alpha1.OutcomeCompleted, applicationFacts{}
+				f.createdTime = now.Add(-retention + day)
+			}),
+			want: wait(v1alpha1.ReasonAccepted),
+		},
+		"a final Mandate whose application is not there any more": {
+			facts: bound(func(f *facts) {
+				f.outcome, f.application = v1alpha1.OutcomeCompleted, applicationFacts{missing: true}
+			}),
+			want: wait(v1alpha1.ReasonAccepted),
+		},
+		"a final Mandate whose application is in review again": {
+			why: "the outcome stays, and so does what was decided",
+			facts: decided(completeSeen, func(f *facts) {
+				f.outcome, f.application.reviews = v1alpha1.OutcomeRejected, reviews()
+			}),
+			want: wait(v1alpha1.ReasonAccepted),
 		},
 		"the first 404 is not believed": {
 			facts: bound(func(f *facts) { f.application = applicationFacts{missing: true} }),

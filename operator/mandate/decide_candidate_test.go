@@ -17,7 +17,7 @@ func named() map[string]decideCase {
 		},
 		"an application that is named is read after a duplicate": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(day, func(r *recordFacts) { r.verdict, r.ordinal = v1alpha1.VerdictTaken, 2 })
+				f.record = sent(day, func(r *recordFacts) { r.answer, r.sends = v1alpha1.AnswerDuplicate, 2 })
 				f.candidates = []int64{7}
 			}),
 			want: decision{Step: stepReadCandidate},

@@ -8,14 +8,11 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// refusals are the reasons for which the service refused something that the spec asks for. It is asked again on request
-// or about new evidence.
-var refusals = []string{
-	v1alpha1.ReasonDecisionRefused, v1alpha1.ReasonDecisionForbidden, v1alpha1.ReasonReviewRefused,
-}
-
 // decisionBlocked are the reasons for which spec.decision waits for a person.
-var decisionBlocked = append([]string{v1alpha1.ReasonDecisionOutdated, v1alpha1.ReasonStateUnknown}, refusals...)
+var decisionBlocked = []string{
+	v1alpha1.ReasonDecisionOutdated, v1alpha1.ReasonDecisionRefused, v1alpha1.ReasonDecisionForbidden,
+	v1alpha1.ReasonDecisionUnknown, v1alpha1.ReasonStateUnknown,
+}
 
 // decisionReason is why spec.decision is not sent now; "" if it is. It is sent only about evidence that its author has
 // named, or by its rule, and never while a review of the same spec is not done.
@@ -24,14 +21,22 @@ func decisionReason(f facts) string {
 	switch {
 	case f.decision.Outcome == "":
 		return v1alpha1.ReasonNoDecision
-	case a.refused != "":
-		return a.refused
-	case refusedBeforeNow(f) && f.refused != v1alpha1.ReasonReviewRefused:
-		return f.refused
-	case f.final(), a.unmatched, a.reviews > 0, a.reviewRefused, a.reviewOutdated, refusedBeforeNow(f):
+	case f.final(), a.unmatched, len(a.reviews) > 0, a.reviewOutdated:
 		return v1alpha1.ReasonDecisionWaiting
 	case f.decision.When == "" && !a.evidence.holds(f.decision.Evidence):
 		return v1alpha1.ReasonDecisionOutdated
+	}
+	switch stateOf(f, decisionOrder(f)) {
+	case orderRefused:
+		return v1alpha1.ReasonDecisionRefused
+	case orderForbidden:
+		return v1alpha1.ReasonDecisionForbidden
+	case orderUnknown:
+		return v1alpha1.ReasonDecisionUnknown
+	case orderUnderWay, orderEnded:
+		return v1alpha1.ReasonDecisionWaiting
+	}
+	switch {
 	case f.decision.When != "" && !ruleHolds(f):
 		return v1alpha1.ReasonDecisionWaiting
 	case a.stage == client.StageOpen && a.evidence.settled && f.now.Sub(a.evidence.since) >= f.ruleDelay:
@@ -41,11 +46,6 @@ func decisionReason(f facts) string {
 	default:
 		return ""
 	}
-}
-
-// refusedBeforeNow reports whether the service refused the decision, or a review, and nothing has changed since.
-func refusedBeforeNow(f facts) bool {
-	return f.refused != "" && f.refusedEvidence == f.application.evidence.shown && !f.requested
 }
 
 // ruleHolds reports whether spec.decision.when is so, and was when the application was read some time before: checks
@@ -66,11 +66,10 @@ func ruleRemains(f facts) time.Duration {
 
 // blockedReason is why the spec is not carried out before a person acts; "" if it is, or waits for others.
 func blockedReason(f facts) string {
-	a := f.application
 	switch {
-	case a.reviewRefused, refusedBeforeNow(f) && f.refused == v1alpha1.ReasonReviewRefused:
+	case reviewRefused(f):
 		return v1alpha1.ReasonReviewRefused
-	case a.reviewOutdated:
+	case f.application.reviewOutdated:
 		return v1alpha1.ReasonReviewOutdated
 	}
 	if reason := decisionReason(f); slices.Contains(decisionBlocked, reason) {

@@ -1,9 +1,11 @@
 package mandate
 
 import (
+	"testing"
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // deletion is that of a Mandate whose application is to be deleted, too.
@@ -86,7 +88,7 @@ func deletions() map[string]decideCase {
 				f.deletion = deletion()
 				f.record.otherURL, f.application.referenceMatched = true, true
 			}),
-			want: decision{Step: stepDelete},
+			want: decision{Step: stepBegin}, call: deleteCall,
 		},
 		"a Mandate that is deleted, and the other service shows no references": {
 			facts: bound(func(f *facts) {
@@ -117,5 +119,185 @@ func deletions() map[string]decideCase {
 			}),
 			want: decision{Step: stepFinalizer},
 		},
+	}
+}
+
+// loggedDeletions are Mandates in deletion whose log has a call, and 404s about an application that was deleted.
+func loggedDeletions() map[string]decideCase {
+	deleted := func(result v1alpha1.CallResult, sends int32, changes ...func(*facts)) facts {
+		return bound(func(f *facts) {
+			f.deletion, f.record = deletion(), logged(deleteCall, result, sends)
+			for _, change := range changes {
+				change(f)
+			}
+		})
+	}
+	missing := func(f *facts) { f.application = applicationFacts{missing: true} }
+	unproven := func(f *facts) { f.application = applicationFacts{missing: true, unproven: true} }
+	lagging := func(f *facts) { f.seen, f.createdTime = false, now.Add(-time.Second) }
+	atOtherURL := func(f *facts) { f.record.otherURL = true }
+	byAnother := func(f *facts) { f.record.otherAccount = true }
+	inState := func(stage client.Stage) func(*facts) { return func(f *facts) { f.application.stage = stage } }
+	archiving := func(f *facts) {
+		f.deletion.policy = v1alpha1.DeletionPolicyArchive
+		f.record.calls[0].Kind = v1alpha1.CallArchive
+	}
+	// again is the Mandate of a name that was deleted together with its application, and applied again.
+	again := func(result v1alpha1.CallResult, changes ...func(*facts)) facts {
+		f := deleted(result, 1, append(changes, missing)...)
+		f.deletion = deletionFacts{}
+		return f
+	}
+	finalizer, waiting := decision{Step: stepFinalizer}, wait(v1alpha1.ReasonDeletionWaiting)
+	return map[string]decideCase{
+		"a deletion": {
+			facts: bound(func(f *facts) { f.deletion = deletion() }), want: decision{Step: stepBegin}, call: deleteCall,
+		},
+		"a deletion that was carried out, and a 404": {
+			facts: deleted(v1alpha1.CallDone, 1, missing), want: finalizer,
+		},
+		"a deletion that was carried out, and a 404 that proves nothing": {
+			facts: deleted(v1alpha1.CallDone, 1, unproven), want: finalizer,
+		},
+		"a deletion that was carried out, and a 404 that may be lag": {
+			facts: deleted(v1alpha1.CallDone, 1, missing, lagging), want: finalizer,
+		},
+		"a deletion that was carried out, and a 404 from another service": {
+			facts: deleted(v1alpha1.CallDone, 1, missing, atOtherURL), want: finalizer,
+		},
+		"a deletion that was carried out, and a 404 from another account": {
+			facts: deleted(v1alpha1.CallDone, 1, missing, byAnother), want: finalizer,
+		},
+		"a deletion that was carried out, and still shows": {
+			why:   "what an answer says may never come true",
+			facts: deleted(v1alpha1.CallDone, 1), want: waiting,
+		},
+		"a deletion that was carried out, and shows as closed": {
+			facts: deleted(v1alpha1.CallDone, 1, inState(client.StageClosed)), want: finalizer,
+		},
+		"a deletion of what is closed already": {
+			facts: bound(func(f *facts) { f.deletion, f.application.stage = deletion(), client.StageClosed }), want: finalizer,
+		},
+		"a deletion that the service does later, and a 404 that proves nothing": {
+			facts: deleted(v1alpha1.CallAccepted, 1, unproven), want: waiting,
+		},
+		"a deletion that the service does later, and a 404": {
+			facts: deleted(v1alpha1.CallAccepted, 1, missing), want: finalizer,
+		},
+		"a deletion that was refused": {
+			facts: deleted(v1alpha1.CallRefused, 0, sentBefore(0)), want: wait(v1alpha1.ReasonDeletionRefused),
+		},
+		"a deletion that is forbidden": {
+			facts: deleted(v1alpha1.CallForbidden, 0, sentBefore(0)), want: wait(v1alpha1.ReasonDeletionRefused),
+		},
+		"a deletion that was refused an hour ago": {
+			facts: deleted(v1alpha1.CallRefused, 0), want: decision{Step: stepBegin}, call: deleteCall,
+		},
+		"a deletion that was refused, on request": {
+			facts: deleted(v1alpha1.CallRefused, 0, sentBefore(0), onRequest),
+			want:  decision{Step: stepBegin}, call: deleteCall,
+		},
+		"a deletion that was refused, and there is no more time": {
+			facts: deleted(v1alpha1.CallRefused, 0, sentBefore(0), func(f *facts) { f.deletion.giveUpTime = now }),
+			want:  finalizer,
+		},
+		"a deletion whose answer was lost three times": {
+			facts: deleted(v1alpha1.CallUnknown, 3), want: decision{Step: stepBegin}, call: deleteCall,
+		},
+		"a deletion whose answer was lost four times": {facts: deleted(v1alpha1.CallUnknown, 4), want: waiting},
+		"a deletion of another process": {
+			facts: deleted("", 1, firstSeenBefore(0)), want: waitFor(v1alpha1.ReasonDeletionWaiting, 5*time.Second),
+		},
+		"a lost deletion that does not show": {
+			facts: deleted("", 1), want: decision{Step: stepBegin}, call: deleteCall,
+		},
+		"a lost deletion, and a 404": {
+			facts: deleted("", 1, missing), want: decision{Step: stepResolveLost},
+		},
+		"a lost deletion, and it shows as closed": {
+			facts: deleted("", 1, inState(client.StageClosed)), want: decision{Step: stepResolveLost},
+		},
+		"a deletion of another process, and a 404": {
+			why:   "the log says what became of it before the Mandate goes",
+			facts: deleted("", 1, missing, firstSeenBefore(0)),
+			want:  waitFor(v1alpha1.ReasonDeletionWaiting, openCallRequeue),
+		},
+		"a deletion of another process, and an odd 404": {
+			facts: deleted("", 1, unproven, firstSeenBefore(0)),
+			want:  waitFor(v1alpha1.ReasonDeletionWaiting, openCallRequeue),
+		},
+		"a deletion whose answer was lost, and an odd 404": {
+			facts: deleted(v1alpha1.CallUnknown, 1, unproven), want: waiting,
+		},
+		"a lost decision of a Mandate that is deleted": {
+			facts: deleted("", 1, func(f *facts) { f.record = logged(completeCall, "", 1) }),
+			want:  decision{Step: stepResolveLost},
+		},
+		"a decision of another process, of a Mandate that is deleted": {
+			facts: deleted("", 1, func(f *facts) { f.record = logged(completeCall, "", 1) }, firstSeenBefore(0)),
+			want:  waitFor(v1alpha1.ReasonDeletionWaiting, 5*time.Second),
+		},
+		"a deletion that the record cannot hold": {
+			facts: bound(func(f *facts) { f.deletion, f.record.full = deletion(), true }),
+			want:  wait(v1alpha1.ReasonDeletionRefused),
+		},
+		"an archiving instead of a deletion": {
+			facts: deleted(v1alpha1.CallNotSent, 0, archiving), want: decision{Step: stepBegin}, call: archiveCall,
+		},
+		"an archiving that was carried out, and does not show": {
+			facts: deleted(v1alpha1.CallDone, 1, archiving), want: waiting,
+		},
+		"an archiving that shows": {
+			facts: deleted(v1alpha1.CallDone, 1, archiving, func(f *facts) { f.application.archived = true }), want: finalizer,
+		},
+		"an application that was archived before": {
+			facts: bound(func(f *facts) {
+				f.deletion, f.application.archived = deletion(), true
+				f.deletion.policy = v1alpha1.DeletionPolicyArchive
+			}),
+			want: finalizer,
+		},
+		"an application that was deleted with another Mandate of the name": {
+			why:   "the service has said so to the operator: no second 404 is needed",
+			facts: again(v1alpha1.CallDone), want: wait(reasonVanished),
+		},
+		"the service may delete it later": {
+			facts: again(v1alpha1.CallAccepted), want: waitFor(v1alpha1.ReasonConfirming, 5*time.Minute),
+		},
+		"it was deleted, and there is a 404 from another service": {
+			facts: again(v1alpha1.CallDone, atOtherURL), want: wait(v1alpha1.ReasonIdentityServiceMismatch),
+		},
+		"it was deleted, and there is a 404 from another account": {
+			facts: again(v1alpha1.CallDone, byAnother), want: wait(v1alpha1.ReasonAccountChanged),
+		},
+	}
+}
+
+// TestLostDeletionShows: that a deletion was carried out whose answer was lost, only a 404 shows that would be believed
+// without it.
+func TestLostDeletionShows(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*facts)
+		want   bool
+	}{
+		"missing": {func(f *facts) { f.application = applicationFacts{missing: true} }, true},
+		"missing, of which no proof": {
+			func(f *facts) { f.application = applicationFacts{missing: true, unproven: true} }, false,
+		},
+		"missing at another service": {
+			func(f *facts) { f.application, f.record.otherURL = applicationFacts{missing: true}, true }, false,
+		},
+		"missing in another account": {
+			func(f *facts) { f.application, f.record.otherAccount = applicationFacts{missing: true}, true }, false,
+		},
+		"closed": {func(f *facts) { f.application.stage = client.StageClosed }, true},
+		"open":   {func(*facts) {}, false},
+	} {
+		f := bound(func(f *facts) { f.deletion, f.record = deletion(), logged(deleteCall, "", 1) })
+		test.change(&f)
+		if got := isShown(f, deleteCall); got != test.want {
+			t.Errorf("%s: it shows: %t, want %t", name, got, test.want)
+		}
 	}
 }

@@ -21,70 +21,128 @@ func subscriptions() map[string]decideCase {
 			change(f)
 		})
 	}
-	started := func(ago time.Duration, change func(*subscriptionFacts)) facts {
+	// subscribed has the subscription in the log.
+	subscribed := func(result v1alpha1.CallResult, sends int32, changes ...func(*facts)) facts {
 		return of(func(f *facts) {
-			f.subscription.started, f.subscription.seen = true, now.Add(-ago)
-			change(&f.subscription)
+			f.record.calls = logged(subscribeOrder(), result, sends).calls
+			f.record.observed = now.Add(-time.Hour)
+			for _, change := range changes {
+				change(f)
+			}
 		})
 	}
+	sending := func(phase attemptPhase) facts {
+		return of(func(f *facts) { f.attempt = calling(v1alpha1.CallSubscribe, phase) })
+	}
+	looked := func(found subscriptionLookup) func(*facts) {
+		return func(f *facts) { f.subscription.lookup = found }
+	}
+	again := func(f *facts) { f.subscription.again = true }
+	begin, find := decision{Step: stepBeginSubscription}, decision{Step: stepFindSubscription}
 	later := waitFor(reasonNotDue, time.Hour)
 	return map[string]decideCase{
 		"an application that was never subscribed": {
 			why:   "the service was edited since it was created",
-			facts: of(func(*facts) {}),
-			want:  decision{Step: stepStartSubscription},
+			facts: of(func(*facts) {}), want: begin,
 		},
-		"a subscription that this process has recorded": {
-			facts: started(time.Second, func(s *subscriptionFacts) { s.mine = true }),
-			want:  decision{Step: stepCheckSubscription},
-		},
-		"a subscription that was checked": {
-			facts: started(time.Second, func(s *subscriptionFacts) { s.mine, s.checked = true, true }),
-			want:  decision{Step: stepSubscribe},
-		},
+		"a subscription that this process has recorded": {facts: sending(attemptBegun), want: decision{Step: stepVerify}},
+		"a subscription that was checked":               {facts: sending(attemptVerified), want: decision{Step: stepSend}},
 		"a subscription that was recorded too long ago": {
-			facts: started(time.Minute, func(s *subscriptionFacts) { s.mine, s.checked = true, true }),
-			want:  decision{Step: stepStartSubscription},
+			facts: of(func(f *facts) {
+				f.attempt = calling(v1alpha1.CallSubscribe, attemptVerified)
+				f.attempt.started = now.Add(-time.Minute)
+			}),
+			want: decision{Step: stepConclude},
+		},
+		"a subscription that was not sent": {facts: subscribed(v1alpha1.CallNotSent, 0), want: begin},
+		"a subscription that was carried out, of a status that does not say so": {
+			facts: subscribed(v1alpha1.CallDone, 1), want: later,
 		},
 		"a subscription of another process": {
-			facts: started(time.Minute, func(*subscriptionFacts) {}),
-			want:  later,
+			facts: subscribed("", 1, firstSeenBefore(time.Minute)), want: later,
 		},
 		"a subscription that is lost": {
-			facts: started(2*time.Minute, func(*subscriptionFacts) {}),
-			want:  decision{Step: stepFindSubscription},
+			facts: subscribed("", 1, firstSeenBefore(2*time.Minute)), want: decision{Step: stepResolveLost},
 		},
-		"a list without it": {
-			facts: started(2*time.Minute, func(s *subscriptionFacts) { s.lookup = lookupListed }),
-			want:  decision{Step: stepStartSubscription},
+		"another call of another process": {
+			why: "one call at a time",
+			facts: of(func(f *facts) {
+				f.record.calls = logged(completeCall, "", 1).calls
+				f.record.observed = now
+			}),
+			want: later,
 		},
-		"a 404 about it": {
-			facts: started(2*time.Minute, func(s *subscriptionFacts) { s.lookup = lookupNone }),
-			want:  later,
+		"another call that is lost": {
+			facts: of(func(f *facts) {
+				f.record.calls = logged(completeCall, "", 1).calls
+				f.record.observed = now.Add(-time.Hour)
+			}),
+			want: decision{Step: stepResolveLost},
 		},
-		"a 404 about it, and there is another one": {
-			facts: started(2*time.Minute, func(s *subscriptionFacts) { s.lookup, s.witness = lookupNone, true }),
-			want:  decision{Step: stepTestSubscription},
+		"a subscription that may exist is looked up": {facts: subscribed(v1alpha1.CallUnknown, 1), want: find},
+		"it is found": {
+			facts: subscribed(v1alpha1.CallUnknown, 1, looked(lookupFound)), want: decision{Step: stepResolveSubscription},
 		},
-		"a 404 about it of a service that shows another one": {
-			facts: started(2*time.Minute, func(s *subscriptionFacts) { s.lookup, s.believable = lookupNone, true }),
-			want:  decision{Step: stepStartSubscription},
+		"it does not show": {
+			why:   "that need not mean that there is none, and of two, each delivers",
+			facts: subscribed(v1alpha1.CallUnknown, 1, looked(lookupUnclear)), want: later,
 		},
-		"a refusal comes with a look whether it exists": {
-			facts: started(time.Second, func(s *subscriptionFacts) { s.refusedNow = true }),
-			want:  decision{Step: stepFindSubscription},
+		"it does not show, and somebody asks": {
+			facts: subscribed(v1alpha1.CallUnknown, 1, looked(lookupUnclear), again, onRequest), want: later,
 		},
+		"it was looked up before, and somebody asks": {
+			facts: subscribed(v1alpha1.CallUnknown, 1, again, onRequest), want: find,
+		},
+		"a subscription that the service makes later is looked up": {
+			facts: subscribed(v1alpha1.CallAccepted, 1), want: find,
+		},
+		"it was made": {
+			facts: subscribed(v1alpha1.CallAccepted, 1, looked(lookupFound)), want: decision{Step: stepResolveSubscription},
+		},
+		"it is not made yet": {
+			facts: subscribed(v1alpha1.CallAccepted, 1, looked(lookupUnclear), again, onRequest), want: later,
+		},
+		"a refusal comes with a look whether it exists": {facts: subscribed(v1alpha1.CallRefused, 0), want: find},
 		"a refusal": {
-			facts: started(time.Second, func(s *subscriptionFacts) { s.refusedNow, s.lookup = true, lookupNone }),
-			want:  decision{Step: stepRefuseSubscription},
+			facts: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear)), want: later,
+		},
+		"a refusal, because it exists": {
+			facts: subscribed(v1alpha1.CallRefused, 0, looked(lookupFound)), want: later,
+		},
+		"a refusal, because it exists, and somebody asks": {
+			facts: subscribed(v1alpha1.CallRefused, 0, looked(lookupFound), again, onRequest), want: later,
 		},
 		"a refusal of an earlier Mandate of the name": {
-			facts: started(time.Hour, func(s *subscriptionFacts) { s.refused = true }),
-			want:  later,
+			facts: subscribed(v1alpha1.CallForbidden, 0, looked(lookupUnclear)), want: later,
 		},
-		"a refusal, and somebody asks": {
-			facts: started(time.Hour, func(s *subscriptionFacts) { s.refused, s.again = true, true }),
-			want:  decision{Step: stepStartSubscription},
+		"a refusal of which the status says so": {
+			facts: subscribed(v1alpha1.CallRefused, 0, func(f *facts) {
+				f.subscription.ended = v1alpha1.SubscriptionRefused
+			}),
+			want: later,
+		},
+		"a refusal, and somebody asks, or has edited the service": {
+			facts: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again), want: begin,
+		},
+		"a refusal is looked up before it is sent again": {
+			facts: subscribed(v1alpha1.CallRefused, 0, again), want: find,
+		},
+		"a subscription that was made so long ago that only a digest is left": {
+			facts: of(func(f *facts) { f.record.earlier = earlier(subscribeOrder()) }), want: later,
+		},
+		"a subscription that the record cannot hold": {facts: of(func(f *facts) { f.record.full = true }), want: later},
+		"a refusal, somebody asks, and the record is full": {
+			why: "it is sent in the same entry",
+			facts: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again, func(f *facts) {
+				f.record.full = true
+			}),
+			want: begin,
+		},
+		"a refusal that has come again": {
+			facts: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again, func(f *facts) {
+				f.subscription.begun = true
+			}),
+			want: later,
 		},
 		"an application that somebody else created": {
 			facts: of(func(f *facts) { f.record.sent = false }),
@@ -129,16 +187,38 @@ func TestSubscriptionState(t *testing.T) {
 		of   string
 		want v1alpha1.SubscriptionState
 	}{
-		"created by somebody else":            {"an application that somebody else created", v1alpha1.SubscriptionNotCreated},
-		"it may exist":                        {"a 404 about it", v1alpha1.SubscriptionOutcomeUnknown},
-		"it may exist, and that can be known": {"a 404 about it, and there is another one", ""},
-		"it does not exist":                   {"a list without it", ""},
-		"not looked for yet":                  {"a subscription of another process", ""},
-		"refused": {
+		"created by somebody else": {"an application that somebody else created", v1alpha1.SubscriptionNotCreated},
+		"created by somebody else, again": {
+			"an application that somebody else created, and somebody asks", v1alpha1.SubscriptionNotCreated,
+		},
+		"never subscribed": {"an application that was never subscribed", ""},
+		"not sent":         {"a subscription that was not sent", ""},
+		"carried out": {
+			"a subscription that was carried out, of a status that does not say so", v1alpha1.SubscriptionSubscribed,
+		},
+		"found":        {"it is found", v1alpha1.SubscriptionSubscribed},
+		"it may exist": {"it does not show", v1alpha1.SubscriptionOutcomeUnknown},
+		"it may exist, and somebody asks": {
+			"it does not show, and somebody asks", v1alpha1.SubscriptionOutcomeUnknown,
+		},
+		"the service makes it later":      {"it is not made yet", v1alpha1.SubscriptionOutcomeUnknown},
+		"not looked for yet":              {"a subscription of another process", ""},
+		"refused, and not looked for yet": {"a refusal comes with a look whether it exists", ""},
+		"refused":                         {"a refusal", v1alpha1.SubscriptionRefused},
+		"refused, because it exists":      {"a refusal, because it exists", v1alpha1.SubscriptionSubscribed},
+		"refused to an earlier Mandate": {
 			"a refusal of an earlier Mandate of the name", v1alpha1.SubscriptionRefused,
 		},
+		"a digest is left": {
+			"a subscription that was made so long ago that only a digest is left", v1alpha1.SubscriptionOutcomeUnknown,
+		},
+		"recorded": {"a subscription that this process has recorded", ""},
 	} {
-		if got := subscriptionState(subscriptions()[test.of].facts); got != test.want {
+		c, ok := subscriptions()[test.of]
+		if !ok {
+			t.Fatalf("there is no case %s", test.of)
+		}
+		if got := subscriptionState(c.facts); got != test.want {
 			t.Errorf("%s: the status says %q, want %q", name, got, test.want)
 		}
 	}
@@ -147,31 +227,49 @@ func TestSubscriptionState(t *testing.T) {
 // TestDecideSubscribesLast holds what decideSubscription promises against all kinds of facts, possible and impossible.
 func TestDecideSubscribesLast(t *testing.T) {
 	usual := usualFacts(subscriptions())
-	explore.Draw(t, subscribes, func(t *rapid.T) step {
+	explore.Draw(t, subscriptionSteps, func(t *rapid.T) step {
 		f := anyFacts(t, usual)
 		without, s := f, f.subscription
 		without.subscription = subscriptionFacts{}
-		usual := decide(without)
-		switch next := decide(f); next.Step {
+		usual, next := decide(without), decide(f)
+		switch next.Step {
 		case usual.Step:
-		case stepSubscribe:
-			if !s.mine || !s.checked || f.now.Sub(s.seen) > f.settleDelay/2 || !s.readHere {
-				t.Fatalf("sends a subscription that may be another operator's, or was not checked: %+v", f)
+		case stepBeginSubscription:
+			holdSubscription(t, f)
+		case stepResolveSubscription:
+			if entry := f.record.made(subscribeOrder()); entry == nil || entry.Result == "" || s.lookup != lookupFound {
+				t.Fatalf("takes a subscription for carried out that was not found: %+v", f)
 			}
-		case stepStartSubscription:
-			lost := s.started && !s.mine && !s.refused
-			absent := s.lookup == lookupListed || s.lookup == lookupNone && s.believable
-			if lost && (!absent || f.now.Before(s.seen.Add(f.settleDelay))) || !f.record.sent {
-				t.Fatalf("starts a subscription that could be a second one: %+v", f)
+		case stepResolveLost:
+			if f.record.open() == nil || f.mayBeUnderWay() {
+				t.Fatalf("ends a call that may be under way, or none: %+v", f)
 			}
 		}
-		if next := decide(f); usual.Step != stepWait && next != usual {
+		if usual.Step != stepWait && next != usual {
 			t.Fatalf("%s before %s: %+v", next.Step, usual.Step, f)
 		}
-		if next := decide(f); next.Step != stepWait && next != usual &&
+		if next.Step != stepWait && next != usual &&
 			(f.suspended || f.deletion.requested || f.outcome != "" || !f.service.Ready) {
 			t.Fatalf("%s: %+v", next.Step, f)
 		}
-		return decide(f).Step
+		return next.Step
 	})
+}
+
+// holdSubscription holds that a subscription is the only one.
+func holdSubscription(t *rapid.T, f facts) {
+	entry, s := f.record.made(subscribeOrder()), f.subscription
+	switch {
+	case !f.record.read, f.record.id != f.id, f.record.otherURL, f.record.otherAccount, !s.readHere:
+		t.Fatalf("subscribes what may be another one's: %+v", f)
+	case !f.record.sent:
+		t.Fatalf("subscribes what somebody else has created: %+v", f)
+	case f.record.open() != nil:
+		t.Fatalf("begins a subscription while another call is open: %+v", f)
+	case entry == nil && (f.record.full || f.record.wasMade(subscribeOrder())):
+		t.Fatalf("begins a subscription that the record cannot hold, or had: %+v", f)
+	case entry == nil, entry.Result == v1alpha1.CallNotSent:
+	case entry.Sends > 0, entry.Result == v1alpha1.CallDone, !s.again, s.begun, s.lookup != lookupUnclear:
+		t.Fatalf("begins a subscription that could be a second one: %+v", f)
+	}
 }

@@ -4,8 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -15,10 +18,9 @@ var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 func newMandate(change func(*facts)) facts {
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, confirmDelay: 5 * time.Minute,
-		service:   serviceFacts{Exists: true, Known: true, Ready: true},
-		record:    recordFacts{read: true},
-		inputs:    inputsFacts{resolved: true, digest: "now"},
-		confirmed: true,
+		service: serviceFacts{Exists: true, Known: true, Ready: true},
+		record:  recordFacts{read: true},
+		inputs:  inputsFacts{resolved: true, digest: "now"},
 	}
 	change(&f)
 	return f
@@ -30,7 +32,7 @@ func sent(ago time.Duration, change func(*recordFacts)) recordFacts {
 		read:         true,
 		exists:       true,
 		sent:         true,
-		ordinal:      1,
+		sends:        1,
 		inputs:       "then",
 		firstStarted: now.Add(-ago),
 		observed:     now.Add(-ago),
@@ -42,8 +44,8 @@ func sent(ago time.Duration, change func(*recordFacts)) recordFacts {
 }
 
 // refused is a record of an attempt that created nothing.
-func refused(verdict v1alpha1.Verdict) recordFacts {
-	return recordFacts{read: true, exists: true, ordinal: 1, verdict: verdict, inputs: "now"}
+func refused(answer v1alpha1.CallAnswer) recordFacts {
+	return recordFacts{read: true, exists: true, answer: answer, inputs: "now"}
 }
 
 const day = 24 * time.Hour
@@ -53,11 +55,15 @@ type decideCase struct {
 	why   string
 	facts facts
 	want  decision
+	call  *v1alpha1.Call // that begins, of the application; nil: none does
+	// decided is what Decided says of spec.decision; "" if the case does not hold it.
+	decided string
 }
 
 func decideCases() []map[string]decideCase {
 	return []map[string]decideCase{
-		creations(), answers(), named(), applications(), decisions(), deletions(), subscriptions(),
+		creations(), answers(), named(), applications(), decisions(), loggedDecisions(), lostCalls(), loggedCalls(),
+		deletions(), loggedDeletions(), subscriptions(),
 	}
 }
 
@@ -65,8 +71,19 @@ func TestDecide(t *testing.T) {
 	for _, cases := range decideCases() {
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
-				if got := decide(c.facts); got != c.want {
+				got := decide(c.facts)
+				if got != c.want {
 					t.Errorf("decide gives %+v, want %+v\n%s", got, c.want, c.why)
+				}
+				var begins *v1alpha1.Call
+				if got.Step == stepBegin && c.facts.id != 0 {
+					begins = nextOrder(c.facts)
+				}
+				if diff := cmp.Diff(c.call, begins); diff != "" {
+					t.Errorf("the call that begins differs (-want +got):\n%s%s", diff, c.why)
+				}
+				if got := decisionReason(c.facts); c.decided != "" && got != c.decided {
+					t.Errorf("Decided says %q, want %q\n%s", got, c.decided, c.why)
 				}
 			})
 		}
@@ -133,95 +150,95 @@ func creations() map[string]decideCase {
 		},
 		"claim": {facts: newMandate(func(*facts) {}), want: decision{Step: stepClaim}},
 		"after the claim the live Mandate is read": {
-			facts: newMandate(func(f *facts) { f.attempt = attemptFacts{active: true, started: now} }),
+			facts: newMandate(func(f *facts) { f.attempt = creating(attemptBegun) }),
 			want:  decision{Step: stepVerify},
 		},
 		"a Mandate that was edited after the claim is not sent": {
-			facts: newMandate(func(f *facts) { f.attempt = attemptFacts{active: true, started: now, changed: true} }),
+			facts: newMandate(func(f *facts) { f.attempt = creating(attemptWithdrawn) }),
 			want:  decision{Step: stepConclude},
 		},
 		"post": {
-			facts: newMandate(func(f *facts) { f.attempt = attemptFacts{active: true, started: now, verified: true} }),
-			want:  decision{Step: stepPost},
+			facts: newMandate(func(f *facts) { f.attempt = creating(attemptVerified) }),
+			want:  decision{Step: stepSend},
 		},
 		"a delayed attempt is not sent": {
 			why: "another operator may take it for lost, and both would send",
-			facts: newMandate(
-				func(f *facts) { f.attempt = attemptFacts{active: true, started: now.Add(-time.Minute), verified: true} },
-			),
-			want: decision{Step: stepConclude},
-		},
-		"the deadline holds at the last moment": {
 			facts: newMandate(func(f *facts) {
-				f.attempt, f.createBefore = attemptFacts{active: true, started: now, verified: true}, now
+				f.attempt = creating(attemptVerified)
+				f.attempt.started = now.Add(-time.Minute)
 			}),
 			want: decision{Step: stepConclude},
 		},
+		"the deadline holds at the last moment": {
+			facts: newMandate(func(f *facts) { f.attempt, f.createBefore = creating(attemptVerified), now }),
+			want:  decision{Step: stepConclude},
+		},
 		"a created application is deposited, even while the Mandate is being deleted": {
 			facts: newMandate(func(f *facts) {
-				f.attempt, f.deletion.requested = attemptFacts{
-					active:   true,
-					started:  now,
-					verified: true,
-					posted:   true,
-					id:       7,
-				}, true
+				f.attempt, f.deletion.requested = createAnswered(client.Done), true
+				f.attempt.id = 7
 			}),
 			want: decision{Step: stepDeposit},
 		},
 		"an unknown outcome writes nothing and waits": {
-			why: "the claim says already that the request may have been sent",
-			facts: newMandate(
-				func(f *facts) { f.attempt = attemptFacts{active: true, started: now, verified: true, posted: true} },
-			),
-			want: waitFor(v1alpha1.ReasonSettling, 90*time.Second),
+			why:   "the claim says already that the request may have been sent",
+			facts: newMandate(func(f *facts) { f.attempt = createAnswered(client.Unknown) }),
+			want:  waitFor(v1alpha1.ReasonSettling, 90*time.Second),
 		},
 		"a refusal is concluded": {
 			facts: newMandate(func(f *facts) {
-				f.attempt = attemptFacts{
-					active:   true,
-					started:  now,
-					verified: true,
-					posted:   true,
-					outcome:  client.Refused,
-					kind:     client.KindInvalid,
-				}
+				f.attempt = createAnswered(client.Refused)
+				f.attempt.cause, f.attempt.refusal = client.KindInvalid, true
+			}),
+			want: decision{Step: stepConclude},
+		},
+		"a refusal that the API server does not record shows": {
+			facts: newMandate(func(f *facts) {
+				f.attempt = createAnswered(client.Refused)
+				f.attempt.unrecorded = true
+			}),
+			want: decision{Step: stepShowPending},
+		},
+		"then only that is tried again": {
+			facts: newMandate(func(f *facts) {
+				f.attempt = createAnswered(client.Refused)
+				f.attempt.unrecorded, f.attempt.shown = true, true
 			}),
 			want: decision{Step: stepConclude},
 		},
 		"a refused application is not sent again": {
 			facts: newMandate(func(f *facts) {
-				f.record = refused(v1alpha1.VerdictRefused)
+				f.record = refused(v1alpha1.AnswerRefused)
 			}),
 			want: wait(v1alpha1.ReasonRefused),
 		},
 		"a refused application is sent again after an edit": {
 			facts: newMandate(func(f *facts) {
-				f.record = refused(v1alpha1.VerdictRefused)
+				f.record = refused(v1alpha1.AnswerRefused)
 				f.record.inputs = "then"
 			}),
-			want: decision{Step: stepRetake},
+			want: decision{Step: stepBegin},
 		},
 		"a reference that exists at the service": {
 			facts: newMandate(func(f *facts) {
-				f.record = refused(v1alpha1.VerdictTaken)
+				f.record = refused(v1alpha1.AnswerDuplicate)
 			}),
 			want: wait(v1alpha1.ReasonReferenceConflict),
 		},
 		"a refused application is sent again under another reference": {
 			why: "the default reference is another one since the referencePrefix was edited",
 			facts: newMandate(func(f *facts) {
-				f.record = refused(v1alpha1.VerdictTaken)
+				f.record = refused(v1alpha1.AnswerDuplicate)
 				f.record.otherReference = true
 			}),
-			want: decision{Step: stepRetake},
+			want: decision{Step: stepBegin},
 		},
 		"a refused application is sent again to another service": {
 			facts: newMandate(func(f *facts) {
-				f.record = refused(v1alpha1.VerdictRefused)
+				f.record = refused(v1alpha1.AnswerRefused)
 				f.record.otherURL = true
 			}),
-			want: decision{Step: stepRetake},
+			want: decision{Step: stepBegin},
 		},
 		"what may exist under another reference": {
 			why: "a name has one application, ever",
@@ -270,7 +287,7 @@ func creations() map[string]decideCase {
 		},
 		"a record that created nothing under another reference is used to adopt": {
 			facts: newMandate(func(f *facts) {
-				f.adopt, f.record = 7, refused(v1alpha1.VerdictTaken)
+				f.adopt, f.record = 7, refused(v1alpha1.AnswerDuplicate)
 				f.record.otherReference = true
 				f.application = applicationFacts{read: true, sameReference: true}
 			}),
@@ -303,7 +320,7 @@ func creations() map[string]decideCase {
 		},
 		"then its reference is sent again": {
 			facts: newMandate(func(f *facts) { f.record = sent(91*time.Second, nil) }),
-			want:  decision{Step: stepRetake},
+			want:  decision{Step: stepBegin},
 		},
 		"not by another account, in which it is free": {
 			facts: newMandate(func(f *facts) {
@@ -315,20 +332,20 @@ func creations() map[string]decideCase {
 			facts: newMandate(func(f *facts) {
 				f.record, f.vouched = sent(91*time.Second, func(r *recordFacts) { r.otherAccount = true }), true
 			}),
-			want: decision{Step: stepRetake},
+			want: decision{Step: stepBegin},
 		},
 		"what another account refused is sent again": {
 			why: "it certainly created nothing, and this one may create it",
 			facts: newMandate(func(f *facts) {
-				f.record = refused(v1alpha1.VerdictRefused)
+				f.record = refused(v1alpha1.AnswerRefused)
 				f.record.otherAccount = true
 			}),
-			want: decision{Step: stepRetake},
+			want: decision{Step: stepBegin},
 		},
 		"not if it said that the reference exists": {
 			why: "that may be an earlier application of this Mandate, of which the ledger was lost",
 			facts: newMandate(func(f *facts) {
-				f.record = refused(v1alpha1.VerdictTaken)
+				f.record = refused(v1alpha1.AnswerDuplicate)
 				f.record.otherAccount = true
 			}),
 			want: wait(v1alpha1.ReasonReferenceConflict),
@@ -336,49 +353,60 @@ func creations() map[string]decideCase {
 		"an attempt that this process has only just seen settles": {
 			why: "by the clock of the machine that made it, it is long over; that clock may be wrong",
 			facts: newMandate(func(f *facts) {
-				f.record = sent(time.Hour, func(r *recordFacts) { r.observed = now })
+				f.record = sent(createWindow-time.Minute, func(r *recordFacts) { r.observed = now })
 			}),
 			want: waitFor(v1alpha1.ReasonSettling, 90*time.Second),
 		},
 		"an attempt that was not sent after an unknown one needs not settle": {
 			why: "it has ended, and the one before had settled",
 			facts: newMandate(func(f *facts) {
-				f.record = sent(time.Second, func(r *recordFacts) { r.verdict = v1alpha1.VerdictNotSent })
+				f.record = sent(time.Second, func(r *recordFacts) { r.answer = v1alpha1.AnswerNotSent })
 			}),
-			want: decision{Step: stepRetake},
+			want: decision{Step: stepBegin},
 		},
 		"a refusal after an unknown attempt waits for an edit": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(time.Second, func(r *recordFacts) { r.verdict, r.inputs = v1alpha1.VerdictRefused, "now" })
+				f.record = sent(time.Second, func(r *recordFacts) { r.answer, r.inputs = v1alpha1.AnswerRefused, "now" })
 			}),
 			want: wait(v1alpha1.ReasonRefused),
 		},
 		"a refusal after an unknown attempt is sent again after an edit": {
 			why: "under the same reference, so that the service refuses it if the unknown attempt created an application",
 			facts: newMandate(func(f *facts) {
-				f.record = sent(time.Second, func(r *recordFacts) { r.verdict = v1alpha1.VerdictRefused })
+				f.record = sent(time.Second, func(r *recordFacts) { r.answer = v1alpha1.AnswerRefused })
 			}),
-			want: decision{Step: stepRetake},
+			want: decision{Step: stepBegin},
 		},
 		"a duplicate after an unknown attempt is final": {
 			why: "the application exists and its id is lost",
 			facts: newMandate(func(f *facts) {
-				f.record = sent(time.Hour, func(r *recordFacts) { r.verdict, r.ordinal = v1alpha1.VerdictTaken, 2 })
+				f.record = sent(5*time.Minute, func(r *recordFacts) { r.answer, r.sends = v1alpha1.AnswerDuplicate, 2 })
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"after that, another spec changes nothing": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(time.Hour, func(r *recordFacts) {
-					r.verdict = v1alpha1.VerdictTaken
-					r.ordinal = 2
+				f.record = sent(5*time.Minute, func(r *recordFacts) {
+					r.answer = v1alpha1.AnswerDuplicate
+					r.sends = 2
 					r.inputs = "then"
 				})
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"too many unknown attempts": {
-			facts: newMandate(func(f *facts) { f.record = sent(time.Hour, func(r *recordFacts) { r.ordinal = maxAttempts }) }),
+			facts: newMandate(func(f *facts) {
+				f.record = sent(5*time.Minute, func(r *recordFacts) { r.sends = ledger.MaxSends(v1alpha1.CallCreate) })
+			}),
+			want: wait(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"an unknown attempt within the hour": {
+			facts: newMandate(func(f *facts) { f.record = sent(createWindow-time.Second, nil) }),
+			want:  decision{Step: stepBegin},
+		},
+		"an unknown attempt after an hour": {
+			why:   "somebody may have deleted the application, and the service would create it again",
+			facts: newMandate(func(f *facts) { f.record = sent(createWindow, nil) }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"an unknown attempt that is nearly eight weeks old": {
@@ -388,7 +416,7 @@ func creations() map[string]decideCase {
 		},
 		"the first attempt counts, not the last": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(50*day, func(r *recordFacts) { r.observed, r.ordinal = now.Add(-day), 2 })
+				f.record = sent(createWindow, func(r *recordFacts) { r.observed, r.sends = now.Add(-5*time.Minute), 2 })
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
@@ -397,7 +425,7 @@ func creations() map[string]decideCase {
 			want:  wait(reasonVanished),
 		},
 		"createBefore forbids the second attempt too": {
-			facts: newMandate(func(f *facts) { f.record, f.createBefore = sent(time.Hour, nil), now.Add(-time.Minute) }),
+			facts: newMandate(func(f *facts) { f.record, f.createBefore = sent(5*time.Minute, nil), now.Add(-time.Minute) }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"createBefore": {

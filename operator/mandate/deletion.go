@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -65,7 +64,7 @@ func (r *reconciliation) reportDeletion(ctx context.Context) {
 			"at the service by the reference in the operator's log.")
 		logger.Error(nil, "Releasing the Mandate, but its application may exist: its id was never known",
 			"reference", r.mandate.Status.Reference)
-	case r.facts.id != 0 && r.facts.outcome == "" && !d.done && !a.missing && !a.archived:
+	case r.facts.id != 0 && r.facts.outcome == "" && !a.missing && !isShown(r.facts, deletionOrder(r.facts)):
 		r.givenUp("The operator releases the Mandate, but its application may remain: the service did not answer in time, " +
 			"or refused. Check it at the service, and archive or delete it there.")
 		logger.Error(nil,
@@ -78,24 +77,4 @@ func (r *reconciliation) reportDeletion(ctx context.Context) {
 func (r *reconciliation) givenUp(message string) {
 	r.events.Eventf(
 		r.mandate, nil, corev1.EventTypeWarning, engine.EventDeletionGivenUp, engine.ActionDelete, "%s", message)
-}
-
-// delete deletes the application. Where the answer is that it does not exist, another read has to say so as well: the
-// last one has just shown it, so the answer may be about something else.
-func (r *reconciliation) delete(ctx context.Context) {
-	d := &r.facts.deletion
-	change, err := r.client.DeleteApplication(ctx, r.facts.id)
-	r.settle(stepDelete, change, err)
-	switch {
-	case err == nil && change.Accepted:
-		log.FromContext(ctx).Info("The service deletes the application later", "applicationID", r.facts.id)
-	case err == nil:
-		log.FromContext(ctx).Info("Deleted the application", "applicationID", r.facts.id)
-		d.done = true
-	case idv.IsRefusal(err):
-		d.refused, r.facts.application.read = true, !idv.IsNotFound(err)
-		log.FromContext(ctx).Info("The service refused to delete the application", "error", err.Error())
-	default:
-		r.requestFailed(ctx, err, v1alpha1.ReasonReadFailed)
-	}
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
+// eventOutcomeContradicted is the reason of the event that an application shows something else than its outcome.
+const eventOutcomeContradicted = "OutcomeContradicted"
+
 // eventApplicationFound is the reason of the event that an application which was Deleted exists.
 const eventApplicationFound = "ApplicationFound"
 
@@ -17,6 +20,22 @@ var subscriptionMessages = map[v1alpha1.SubscriptionState]string{
 		"polls the application. Correct spec.notifications of the IdentityService; the operator's log names the fields.",
 	v1alpha1.SubscriptionOutcomeUnknown: "The answer to the webhook subscription was lost, so the subscription may " +
 		"exist. It is not sent again. The operator polls the application and looks for the subscription daily.",
+}
+
+// sayContradiction makes an event when an application first shows something else than its outcome: a service may reopen
+// one. The outcome stays, and decides what the operator does.
+func (r *reconciliation) sayContradiction() {
+	contradicts := r.facts.contradicts()
+	said := r.localState.Get(r.mandate).contradicted
+	if !r.facts.application.read || contradicts == said {
+		return
+	}
+	r.localState.Update(r.mandate, func(s *localState) { s.contradicted = contradicts })
+	if contradicts {
+		r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, eventOutcomeContradicted, engine.ActionObserve,
+			"The service shows another state than the outcome of this Mandate; see status.state. The outcome stays. Ask "+
+				"the service's support what became of the application.")
+	}
 }
 
 // recordEvent makes an event of a status that was just written, if a person needs to know: the verification has an

@@ -115,7 +115,8 @@ func (r *reconciliation) observeEvidence(projected *v1alpha1.MandateStatus) {
 // needsEvidence reports whether something may be decided. That is done on what the record says at the time.
 func (r *reconciliation) needsEvidence() bool {
 	spec := &r.mandate.Spec
-	return !r.facts.final() && (spec.Decision != nil || len(r.reviewed.done) < len(spec.CheckReviews)) || r.facts.requested
+	ordered := spec.Decision != nil || len(r.reviewed) < len(spec.CheckReviews)
+	return !r.facts.final() && ordered || r.facts.requested || r.facts.openCall
 }
 
 // computeEvidence makes the evidence from the application and the record, when both are read.
@@ -134,8 +135,7 @@ func (r *reconciliation) computeEvidence() {
 		_, reset := evidence.LastReset(r.record, r.mandate.Spec.Individuals[i].Name)
 		rounds[i], r.rounds[i].checks = r.key().Individual(individual, reset)
 	}
-	r.reviews = r.pendingReviews()
-	a.reviews = len(r.reviews)
+	a.reviews = r.pendingReviews()
 	now, seen := r.key().Application(rounds), make([]string, len(rounds))
 	for i := range seen {
 		seen[i] = r.reviewedRound(i)
@@ -164,7 +164,7 @@ func (r *reconciliation) reviewedRound(i int) string {
 	name := r.mandate.Spec.Individuals[i].Name
 	before := slices.Clone(r.rounds[i].checks)
 	for c := range individual.Checks {
-		if seen := r.reviewed.seenBy(name, &individual.Checks[c]); seen != "" {
+		if seen := r.seenBy(name, &individual.Checks[c]); seen != "" {
 			before[c] = seen
 		}
 	}

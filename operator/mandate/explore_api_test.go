@@ -18,6 +18,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // apiServer answers as the real one does, as far as the operator asks: preconditions, JSON Patch with tests, merge
@@ -200,15 +201,33 @@ func (a apiServer) patchRecord(record *v1alpha1.ApplicationRecord, data []byte) 
 		return forbidden("ApplicationRecord", record.Name)
 	}
 	moved := patched.Spec.ServiceURL != live.Spec.ServiceURL || patched.Spec.Reference != live.Spec.Reference
-	if moved && (live.Spec.ApplicationID != nil || live.Spec.Attempt != nil && live.Spec.Attempt.Sent) {
+	if moved && ledger.MayExist(live) || !onlyForward(live.Spec.Calls, patched.Spec.Calls) {
 		return forbidden("ApplicationRecord", record.Name)
 	}
-	if before, after := live.Spec.Attempt, patched.Spec.Attempt; before == nil || before.Nonce != after.Nonce {
+	if before, after := ledger.CreateOf(live), ledger.CreateOf(patched); after != nil &&
+		(before == nil || before.Nonce != after.Nonce) {
 		a.claimed(record.Name)
 	}
 	a.world.storeRecord(patched)
 	patched.DeepCopyInto(record)
 	return nil
+}
+
+// onlyForward is what the rules of the CRD say of calls.
+func onlyForward(before, after []v1alpha1.Call) bool {
+	for _, old := range before {
+		i := slices.IndexFunc(after, func(c v1alpha1.Call) bool { return c.Seq == old.Seq })
+		if i < 0 {
+			return false
+		}
+		final := old.Result == v1alpha1.CallDone || old.Result == v1alpha1.CallAccepted
+		again := after[i].Nonce != old.Nonce
+		if final && (again || after[i].Result != v1alpha1.CallDone && after[i].Result != old.Result) ||
+			old.Result != "" && after[i].Result == "" && !again || again && after[i].Sends != old.Sends+1 {
+			return false
+		}
+	}
+	return true
 }
 
 // forbidden is how the API server says that a validation rule of the CRD does not hold.

@@ -2,7 +2,6 @@ package mandate
 
 import (
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,9 +24,10 @@ func actionMoves(s *state, spend spender) {
 // and the passing of time would make it another reset here.
 func (w *world) recordReset(name string) {
 	record := w.records[name].DeepCopy()
-	record.Spec.Actions = append(slices.Clone(record.Spec.Actions), v1alpha1.RecordedAction{
-		Name: fmt.Sprint("reset-", len(record.Spec.Actions)), Type: v1alpha1.MandateActionResetIndividual,
-		Individual: "jane",
+	n := len(record.Spec.Calls)
+	record.Spec.Calls = append(record.Spec.Calls, v1alpha1.Call{
+		Seq: int32(n + 1), Kind: v1alpha1.CallResetIndividual, Name: fmt.Sprint("reset-", n), Individual: "jane", Sends: 1,
+		Result: v1alpha1.CallDone, Nonce: fmt.Sprint("reset-", n),
 	})
 	w.storeRecord(record)
 }

@@ -282,11 +282,17 @@ func (w *world) leftUndone(m *v1alpha1.Mandate) string {
 	case m.Spec.Archived && !a.archived:
 		return "is not archived"
 	case m.Spec.Decision != nil && m.Spec.Decision.When == "" && a.stage == stageInReview &&
-		decided.Reason != v1alpha1.ReasonDecisionRefused:
+		!slices.Contains(forAPerson, decided.Reason):
 		return "is not decided"
 	default:
 		return ""
 	}
+}
+
+// forAPerson are the reasons for which a call is not sent again by itself.
+var forAPerson = []string{
+	v1alpha1.ReasonDecisionRefused, v1alpha1.ReasonDecisionForbidden, v1alpha1.ReasonDecisionUnknown,
+	v1alpha1.ReasonReviewRefused,
 }
 
 // waitsForAuthor reports whether a decision or a review was refused, or names other evidence than the status shows.
@@ -297,12 +303,15 @@ func (w *world) waitsForAuthor(m *v1alpha1.Mandate, reason string) bool {
 	case v1alpha1.ReasonReviewOutdated:
 		return len(m.Spec.CheckReviews) > 0 && m.Spec.CheckReviews[0].Evidence != w.shownEvidence(m.Name)
 	default:
-		return slices.Contains(refusals, reason)
+		return slices.Contains(forAPerson, reason)
 	}
 }
 
 // unmatched reports whether the service or a Secret may keep individuals from being told apart.
-func (w *world) unmatched() bool { return w.sites[w.site()].shown == showsLast || w.secretGone }
+func (w *world) unmatched() bool {
+	here := w.sites[w.site()]
+	return here.shown == showsLast || here.shown == showsWithoutReferences || here.silent || w.secretGone
+}
 
 // shows reports whether an account has the application of a Mandate's status.
 func (w *world) shows(url string, m *v1alpha1.Mandate) bool {

@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"encoding/binary"
 	"hash/maphash"
 	"reflect"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/explore"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // Two states are the same if they differ only in details that have no effect, which states lists. The hash has 64 bits:
@@ -45,8 +47,12 @@ const (
 var states = explore.NewSchema(map[string]explore.Field{
 	"v1.ObjectMeta.ResourceVersion":         explore.LeftOut(onlyName),
 	"v1.ObjectMeta.ManagedFields":           explore.LeftOut("nobody writes it here"),
-	"v1alpha1.Attempt.Nonce":                explore.Renamed("it is random"),
+	"v1alpha1.Call.Nonce":                   explore.Renamed("it is random"),
+	"v1alpha1.Call.EndedTime":               explore.LeftOut("it is for people"),
+	"v1alpha1.Call.Generation":              explore.LeftOut("it is for people"),
 	"engine.FirstSeen.Attempt":              explore.Renamed("it is a nonce"),
+	"mandate.localState.unsent":             explore.Renamed("it is a nonce"),
+	"mandate.reconciliation.nonce":          explore.Renamed("it is a nonce"),
 	"v1alpha1.ApplicationRecord.ObjectMeta": {Why: "its UID is a name, too: " + onlyName, Write: writeUnnamed},
 
 	"mandate.world.revision": explore.LeftOut("it makes names up"),
@@ -65,7 +71,6 @@ var states = explore.NewSchema(map[string]explore.Field{
 	"mandate.seenEvidence.since":         {Why: "only whether a rule has held for long", Write: writeHeld},
 	"mandate.evidenceFacts.since":        {Why: "only whether a rule has held for long", Write: writeHeld},
 	"mandate.knownSubscription.failures": explore.LeftOut(anyTime),
-	"mandate.knownSubscription.lookAt":   {Why: "it has jitter", Write: writeSearch},
 
 	"connection.Connection.Client":     explore.LeftOut(newInStep),
 	"connection.Connection.Account":    explore.LeftOut("it is made from the credentials"),
@@ -82,12 +87,6 @@ func writeUnnamed(e *explore.Encoding, v reflect.Value) {
 }
 
 func writeFailures(e *explore.Encoding, v reflect.Value) { e.Number(min(v.Int(), failureThreshold)) }
-
-// writeSearch writes in how many sixths of the interval something is due. Jitter makes no difference in that.
-func writeSearch(e *explore.Encoding, v reflect.Value) {
-	const sixth = searchInterval / 6
-	e.Number(int64(max((v.Interface().(time.Time).Sub(now)+sixth-1)/sixth, 0)))
-}
 
 func writeHeld(e *explore.Encoding, v reflect.Value) {
 	e.Number(int64(min(now.Sub(v.Interface().(time.Time)), 10*time.Minute) / time.Minute))
@@ -166,27 +165,36 @@ func join(w *world, parts ...part) uint64 {
 func rename(w *world, o *operator) {
 	names := map[string]string{}
 	renamed := func(r *v1alpha1.ApplicationRecord) *v1alpha1.ApplicationRecord {
-		if r == nil || r.Spec.Attempt == nil || names[r.Spec.Attempt.Nonce] == "" {
+		isNew := func(c *v1alpha1.Call) bool { return names[c.Nonce] != "" }
+		if ledger.Find(r, isNew) == nil {
 			return r
 		}
 		r = r.DeepCopy()
-		r.Spec.Attempt.Nonce = names[r.Spec.Attempt.Nonce]
+		for i := range r.Spec.Calls {
+			c := &r.Spec.Calls[i]
+			c.Nonce = cmp.Or(names[c.Nonce], c.Nonce)
+		}
 		return r
 	}
 	for _, name := range sorted(w.records) {
-		if a := w.records[name].Spec.Attempt; a != nil && len(a.Nonce) == len("01234567-89ab-cdef-0123-456789abcdef") {
-			w.nonces++
-			names[a.Nonce] = "nonce-" + strconv.Itoa(w.nonces)
-			w.records[name] = renamed(w.records[name])
+		for _, c := range w.records[name].Spec.Calls {
+			if len(c.Nonce) == len("01234567-89ab-cdef-0123-456789abcdef") {
+				w.nonces++
+				names[c.Nonce] = "nonce-" + strconv.Itoa(w.nonces)
+			}
 		}
+		w.records[name] = renamed(w.records[name])
 	}
 	for name, entry := range o.localState {
-		if to := names[entry.Value.attempt.Attempt]; to != "" {
-			entry.Value.attempt.Attempt = to
-			o.localState[name] = entry
-		}
+		entry.Value.attempt.Attempt = cmp.Or(names[entry.Value.attempt.Attempt], entry.Value.attempt.Attempt)
+		entry.Value.unsent = cmp.Or(names[entry.Value.unsent], entry.Value.unsent)
+		o.localState[name] = entry
 	}
-	if o.current != nil {
-		o.current.record = renamed(o.current.record)
+	if p := o.current; p != nil {
+		p.nonce = cmp.Or(names[p.nonce], p.nonce)
+		p.record = renamed(p.record)
+		if p.record != nil && p.facts.record.exists {
+			p.facts.record.calls = p.record.Spec.Calls
+		}
 	}
 }

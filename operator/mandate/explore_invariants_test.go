@@ -8,6 +8,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/reference"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // wrongIn holds a state to what must be so in every state; "" if it is. That no create goes out that is not on record,
@@ -125,7 +126,7 @@ func (w *world) stores(url string, a *application) bool {
 // mayHave reports whether the ledger says that an application may exist.
 func (w *world) mayHave(url string, a *application) bool {
 	for _, r := range w.records {
-		if siteOfRecord(r) == url && r.Spec.Reference == a.reference && r.Spec.Attempt != nil && r.Spec.Attempt.Sent {
+		if siteOfRecord(r) == url && r.Spec.Reference == a.reference && ledger.MayExist(r) {
 			return true
 		}
 	}

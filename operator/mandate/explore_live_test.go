@@ -3,7 +3,6 @@ package mandate
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -21,7 +20,6 @@ type liveRead struct {
 	archived bool
 	decision v1alpha1.Decision    // the zero value: there was none
 	review   v1alpha1.CheckReview // the same
-	recorded bool                 // the status had the pending reviews that the operator knows
 	policy   v1alpha1.DeletionPolicy
 	service  int64 // the generation; 0: it was not read
 }
@@ -43,13 +41,16 @@ func (s *environment) seeLive(name string) {
 		uid: m.UID, deleted: m.DeletionTimestamp != nil, suspend: m.Spec.Suspend, archived: m.Spec.Archived,
 		decision: ptr.Deref(m.Spec.Decision, v1alpha1.Decision{}), policy: m.Spec.DeletionPolicy, service: s.live.service,
 	}
-	if s.current != nil {
-		pending := s.current.reviewed.pending
-		s.live.recorded = len(pending) > 0 && slices.Equal(m.Status.PendingReviews, pending)
-	}
 	if len(m.Spec.CheckReviews) > 0 {
 		s.live.review = m.Spec.CheckReviews[0]
 	}
+}
+
+// callKinds are the operations that the log has, but for creates and subscriptions, which have checks of their own.
+var callKinds = map[idv.Operation]v1alpha1.CallKind{
+	idv.OpCompleteApplication: v1alpha1.CallComplete, idv.OpRejectApplication: v1alpha1.CallReject,
+	idv.OpArchiveApplication: v1alpha1.CallArchive, idv.OpDeleteApplication: v1alpha1.CallDelete,
+	idv.OpAcceptCheck: v1alpha1.CallAcceptCheck, idv.OpRejectCheck: v1alpha1.CallRejectCheck,
 }
 
 // checkCall holds a call that acts on people to what the spec said when it was read directly before (I9), and to one a
@@ -57,6 +58,9 @@ func (s *environment) seeLive(name string) {
 func (s *environment) checkCall(op idv.Operation, wanted func(liveRead) bool) {
 	s.calls++
 	s.checkAccount(op)
+	if kind := callKinds[op]; kind != "" {
+		s.violation = cmp.Or(s.violation, s.unlogged(kind))
+	}
 	var wrong string
 	switch l := s.before; {
 	case l.uid == "":

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // serviceMoves are what the service does by itself, or for a person.
@@ -12,6 +13,14 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 	for _, url := range sorted(s.world.sites) {
 		here := s.world.sites[url]
 		subscriptionMoves(&here, url, free)
+		for i, change := range here.accepted {
+			free("the service carries out what it has accepted", changeOf(url, func(s *site) {
+				s.accepted = slices.Delete(slices.Clone(s.accepted), i, i+1)
+				if of := s.find(change.id); of >= 0 {
+					effectOf(change.op)(&s.applications[of])
+				}
+			}))
+		}
 		for i, r := range here.underWay {
 			switch {
 			case racy && !r.checked && !here.has(r.reference):
@@ -67,9 +76,9 @@ func (w *world) remembers(reference string) bool {
 	for _, m := range w.mandates {
 		if m.Spec.CreateBefore == nil {
 			return slices.ContainsFunc(sorted(w.records), func(name string) bool {
-				spec := w.records[name].Spec
+				spec, create := w.records[name].Spec, ledger.CreateOf(w.records[name])
 				return spec.Reference == reference &&
-					(spec.ApplicationID != nil || spec.Attempt != nil && spec.Attempt.Verdict == v1alpha1.VerdictTaken)
+					(spec.ApplicationID != nil || create != nil && create.Answer == v1alpha1.AnswerDuplicate)
 			})
 		}
 	}

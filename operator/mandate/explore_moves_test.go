@@ -199,7 +199,7 @@ func (x *explorer) timeMoves(s *state, spend spender) {
 	for _, pause := range []struct {
 		move move
 		by   time.Duration
-	}{{half, settle / 2}, {confirm, 10 * minPoll}, {aDay, missingGracePeriod}, {weeks, attemptWindow},
+	}{{half, settle / 2}, {confirm, 10 * minPoll}, {aDay, missingGracePeriod}, {weeks, 49 * 24 * time.Hour},
 		{days, 6 * 24 * time.Hour}} {
 		if pause.move != half && (s.ops[0].current != nil || s.ops[1].current != nil) {
 			continue

@@ -338,6 +338,16 @@ func scenarios() map[string]scenario {
 			mandates: one, inReview: true,
 			allow: map[move]uint8{choose: 2, halt: 1, lose: 1, crash: 1, refuse: 1},
 		},
+		"decisions that the service accepts": {
+			why:      "it carries them out later, or never, and none is sent again",
+			mandates: one, inReview: true,
+			allow: map[move]uint8{choose: 2, imply: 2, lose: 1, crash: 1, half: 1, confirm: 1},
+		},
+		"deletions and archivings that the service accepts": {
+			mandates: one, inReview: true,
+			manifest: func(m *v1alpha1.Mandate) { m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete },
+			allow:    map[move]uint8{shelve: 1, remove: 1, imply: 2, lose: 1, crash: 1, half: 1},
+		},
 		"decisions, archiving and reviews": {
 			why:      "the spec asks for several calls, of which a reconciliation makes one",
 			mandates: one, inReview: true, checks: true,

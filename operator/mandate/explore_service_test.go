@@ -9,6 +9,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // fakeService is the service behind the connection of a reconciliation. Its errors are what the real client makes of
@@ -71,12 +72,12 @@ func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplicati
 	return &idv.Application{ID: id, Reference: asked.Reference}, nil
 }
 
-// answered is the answer to a request that changed something.
-func answered(err error) (*idv.Change, error) {
+// answered is the answer to a request that changes something. With some faults, the service only accepts it.
+func (s fakeService) answered(err error) (*idv.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &idv.Change{}, nil
+	return &idv.Change{Accepted: s.hit && (s.fault == faultAccepted || s.fault == faultDeferred)}, nil
 }
 
 // request is a create for the Mandate that is reconciled.
@@ -107,19 +108,31 @@ func (s fakeService) carryOut(asked idv.NewApplication) (id int64) {
 // checkPost checks that every create is recorded before it is sent.
 func (s fakeService) checkPost(reference string) {
 	record := s.world.records[s.current.mandate.Name]
-	mine := s.current.record
 	switch {
 	case s.world.forgotten: // a restore has removed the record of an attempt in progress
-	case record == nil || record.Spec.Attempt == nil:
-		s.violation = "a create is sent that is not recorded"
-	case mine == nil || mine.Spec.Attempt == nil || record.Spec.Attempt.Nonce != mine.Spec.Attempt.Nonce:
-		s.violation = "a create is sent for an attempt other than the recorded one"
+	case s.unlogged(v1alpha1.CallCreate) != "":
+		s.violation = s.unlogged(v1alpha1.CallCreate)
 	case record.Spec.Reference != reference || record.Spec.ServiceURL != s.url():
 		s.violation = "a create is sent for another reference or service than the recorded one"
 	case s.world.outdated[record.Name]:
 		s.violation = "a create is sent for a spec or service that was replaced before the claim"
-	case !record.Spec.Attempt.Sent || record.Spec.Attempt.Verdict != "":
-		s.violation = "a create is sent for an attempt that has finished"
+	}
+}
+
+// unlogged (I8) says what is wrong if a call is sent that the log does not have as open, by its sender.
+func (s *environment) unlogged(kind v1alpha1.CallKind) string {
+	entry := ledger.Find(s.world.records[s.current.mandate.Name], func(c *v1alpha1.Call) bool {
+		return c.Nonce == s.current.nonce
+	})
+	switch {
+	case s.world.forgotten:
+		return ""
+	case entry == nil:
+		return fmt.Sprintf("I8: %s is sent, and the log does not have it", kind)
+	case entry.Kind != kind || entry.Result != "" || entry.Sends < 1:
+		return fmt.Sprintf("I8: %s is sent, and the log has a call that has ended, or another one", kind)
+	default:
+		return ""
 	}
 }
 
@@ -162,21 +175,18 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 // AcceptCheck accepts the check of an application.
 func (s fakeService) AcceptCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.Change, error) {
 	s.checkCall(idv.OpAcceptCheck, func(l liveRead) bool { return l.reviews(v1alpha1.CheckDecisionAccept) })
-	return answered(s.decide(idv.OpAcceptCheck, id, "manually_accepted"))
+	return s.answered(s.decide(idv.OpAcceptCheck, id, "manually_accepted"))
 }
 
 // RejectCheck rejects the check of an application.
 func (s fakeService) RejectCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.Change, error) {
 	s.checkCall(idv.OpRejectCheck, func(l liveRead) bool { return l.reviews(v1alpha1.CheckDecisionReject) })
-	return answered(s.decide(idv.OpRejectCheck, id, "manually_rejected"))
+	return s.answered(s.decide(idv.OpRejectCheck, id, "manually_rejected"))
 }
 
 // decide decides a check, which must be of the round that the review was made for.
 func (s fakeService) decide(op idv.Operation, id int64, state string) error {
 	here := s.world.sites[s.site()]
-	if !s.before.recorded {
-		s.violation = "I8: a review is sent that its sender was not the last to record"
-	}
 	ofAnother := func(a application) bool { return a.check != 0 && a.check+checksApart == id && !a.gone }
 	if slices.ContainsFunc(here.applications, ofAnother) {
 		s.violation = "I12: a review reaches another individual than the spec names"
@@ -232,7 +242,7 @@ func (s fakeService) DeleteApplication(_ context.Context, id int64) (*idv.Change
 	s.checkCall(idv.OpDeleteApplication, func(l liveRead) bool {
 		return l.deleted && l.policy == v1alpha1.DeletionPolicyDelete
 	})
-	return answered(s.change(idv.OpDeleteApplication, id, func(a *application) { a.gone = true }))
+	return s.answered(s.change(idv.OpDeleteApplication, id, func(a *application) { a.gone = true }))
 }
 
 // ArchiveApplication archives an application.
@@ -240,17 +250,17 @@ func (s fakeService) ArchiveApplication(_ context.Context, id int64) (*idv.Chang
 	s.checkCall(idv.OpArchiveApplication, func(l liveRead) bool {
 		return l.open() && l.archived || l.deleted && l.policy == v1alpha1.DeletionPolicyArchive
 	})
-	return answered(s.change(idv.OpArchiveApplication, id, func(a *application) { a.archived = true }))
+	return s.answered(s.change(idv.OpArchiveApplication, id, func(a *application) { a.archived = true }))
 }
 
 // CompleteApplication completes an application that is in review.
 func (s fakeService) CompleteApplication(_ context.Context, id int64, _ idv.State) (*idv.Change, error) {
-	return answered(s.conclude(idv.OpCompleteApplication, id, v1alpha1.DecisionComplete, stageCompleted))
+	return s.answered(s.conclude(idv.OpCompleteApplication, id, v1alpha1.DecisionComplete, stageCompleted))
 }
 
 // RejectApplication rejects an application that is in review.
 func (s fakeService) RejectApplication(_ context.Context, id int64, _ idv.State) (*idv.Change, error) {
-	return answered(s.conclude(idv.OpRejectApplication, id, v1alpha1.DecisionReject, stageRejected))
+	return s.answered(s.conclude(idv.OpRejectApplication, id, v1alpha1.DecisionReject, stageRejected))
 }
 
 func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.DecisionOutcome, stage string) error {
@@ -298,6 +308,14 @@ func (s fakeService) change(op idv.Operation, id int64, change func(*application
 		s.hit = true
 		return failure(op, idv.Refused, idv.KindRejected)
 	}
+	if s.fault == faultDeferred {
+		s.hit, s.dirty = true, true
+		s.world.changeSite(s.site(), func(here *site) {
+			here.accepted = append(slices.Clone(here.accepted), acceptedChange{id, op})
+		})
+		return nil
+	}
+	s.hit = s.hit || s.fault == faultAccepted
 	err := s.write(func() error {
 		s.world.changeSite(s.site(), func(here *site) { change(&here.applications[i]) })
 		return nil
@@ -306,6 +324,26 @@ func (s fakeService) change(op idv.Operation, id int64, change func(*application
 		return failure(op, idv.Unknown, idv.KindServer)
 	}
 	return nil
+}
+
+// acceptedChange is a change that the service has accepted, and carries out later, or never.
+type acceptedChange struct {
+	id int64
+	op idv.Operation
+}
+
+// effectOf is what an accepted change does to its application.
+func effectOf(op idv.Operation) func(*application) {
+	switch op {
+	case idv.OpDeleteApplication:
+		return func(a *application) { a.gone = true }
+	case idv.OpArchiveApplication:
+		return func(a *application) { a.archived = true }
+	case idv.OpCompleteApplication:
+		return func(a *application) { a.stage = stageCompleted }
+	default:
+		return func(a *application) { a.stage = stageRejected }
+	}
 }
 
 // mayTouch: a Mandate may end what was created for its name and reference, or was adopted.

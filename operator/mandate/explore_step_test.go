@@ -117,7 +117,7 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	if s.calls > o.calls && messages.Messages == 0 && s.violation == "" {
 		s.violation = "I13: a call that acts on people is not in the log"
 	}
-	if !ended && err == nil && p.facts.attempt.posted && decided.Step == stepPost {
+	if !ended && err == nil && p.facts.attempt.phase == attemptAnswered && decided.Step == stepSend {
 		what += " -> " + posted(p.facts.attempt)
 	}
 	if err != nil {
@@ -185,7 +185,7 @@ func resume(
 		p.facts.readAt = time.Time{}
 	} else {
 		*p = *o.current
-		p.reviewed, p.reviews = p.reviewed.clone(), slices.Clone(p.reviews)
+		p.reviewed = slices.Clone(p.reviewed)
 		// The limiter of this step: at the same time, other workers of the explorer go on with the same reconciliation.
 		own, _ := r.services.Connections.Get(p.session.Key)
 		p.session.Connection.Mandates = own.Mandates

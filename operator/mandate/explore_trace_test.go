@@ -46,8 +46,8 @@ func (w *world) describe(b *strings.Builder) {
 			s.MandateRef.UID,
 			number(s.ApplicationID),
 		)
-		if a := s.Attempt; a != nil {
-			fmt.Fprintf(b, ", attempt %s, ordinal %d, sent %t, verdict %q", a.Nonce, a.Ordinal, a.Sent, a.Verdict)
+		for _, c := range s.Calls {
+			fmt.Fprintf(b, ", %s %s, sends %d, %q %q", c.Kind, c.Nonce, c.Sends, c.Result, c.Answer)
 		}
 		b.WriteString("\n")
 	}

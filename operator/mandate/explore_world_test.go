@@ -59,6 +59,7 @@ type userReview struct {
 type site struct {
 	applications []application
 	underWay     []request
+	accepted     []acceptedChange
 	nextID       int64
 	silent       bool // it shows no references
 	// refusesOthers: it answers 403 to reads of the foreign application, and 500 to those of one that does not exist.

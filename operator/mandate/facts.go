@@ -39,10 +39,7 @@ type facts struct {
 	unmatched    bool      // the status says that the individuals are
 	seen         bool      // the application was read before
 	missingSince time.Time // zero: it was there when last read
-	// refused is the reason that the status has because the service refused the decision, or a review, of this
-	// generation, and refusedEvidence what it was about; "" if it did not.
-	refused, refusedEvidence string
-	createdTime              time.Time
+	createdTime  time.Time
 	// readAt is when the application is to be read; zero: at once.
 	readAt       time.Time
 	settleDelay  time.Duration
@@ -55,8 +52,8 @@ type facts struct {
 	service     serviceFacts
 	vouched     bool // a person says that the account is the one of all records, whatever they say
 	ownAccount  bool // this process knows that it is the record's
+	openCall    bool // this process knows that the record has a call whose result is open
 	probed      bool // the service answered something else in this reconciliation
-	confirmed   bool // the live Mandate and service are still what this reconciliation began with
 	acted       bool // this reconciliation sent a request that acts on people
 	noSlot      bool // and the read that follows waits for others: the service is slow
 	record      recordFacts
@@ -70,8 +67,6 @@ type facts struct {
 	candidatePending bool
 	// requested: a person asks for a reconciliation.
 	requested bool
-	// sentBefore is the step that sent a request before, and is not taken again: only a read shows what became of it.
-	sentBefore step
 
 	// failureReason ends this reconciliation. retryAfter is how long to wait, if the service said so.
 	failureReason string
@@ -91,16 +86,22 @@ type recordFacts struct {
 	// otherAccount: it is about another account than that of the credentials, as far as their user names tell.
 	otherAccount bool
 	id           int64
-	// Of the last attempt.
-	sent         bool
-	ordinal      int32
-	verdict      v1alpha1.Verdict
+	// calls are all that it has, and earlier the digests of those before. They are not changed.
+	calls   []v1alpha1.Call
+	earlier []string
+	// full: it cannot hold another one.
+	full bool
+	// Of the create.
+	sent         bool  // a request may have been carried out
+	sends        int32 // how many may have been
+	accepted     bool  // the service does it later, or its answer showed an id that may not be the application's
+	answer       v1alpha1.CallAnswer
 	inputs       string
 	firstStarted time.Time
-	retryAt      time.Time // when an attempt that may succeed later is made again
-	candidate    int64     // an id that the answer to the attempt showed without the reference
-	// observed is when this process first saw the attempt. firstStarted is by the clock of another process, and must not
-	// be compared with the clock here to tell whether the attempt is under way.
+	retryAt      time.Time // when one that may succeed later is sent again
+	candidate    int64     // an id that the answer showed without the reference
+	// observed is when this process first saw the call whose result is open. What is recorded is by the clock of another
+	// process, and must not be compared with the clock here to tell whether the call is under way.
 	observed time.Time
 }
 
@@ -109,6 +110,9 @@ type recordFacts struct {
 func (f *facts) otherAccount() bool {
 	return f.record.otherAccount && !f.vouched && !f.application.sameAccount
 }
+
+// isOpen: a create may be under way, or nobody knows what became of it.
+func (r recordFacts) isOpen() bool { return r.sent && r.answer == "" && !r.accepted }
 
 // mayExist: there is an application, or an attempt that may have created one. A Mandate of this name gets no other.
 func (r recordFacts) mayExist() bool { return r.sent || r.id != 0 }
@@ -119,8 +123,6 @@ type deletionFacts struct {
 	finalizer  bool      // ours is on the Mandate, which cannot go before it is taken off
 	requested  bool      // the Mandate is being deleted
 	giveUpTime time.Time // when it is let go, whatever the service says
-	refused    bool      // the service refused in this reconciliation to do what policy says
-	done       bool      // the service did it
 }
 
 // wantsFinalizer: without one, the deletion would be over before anything can be done.
@@ -135,22 +137,30 @@ type inputsFacts struct {
 	digest   string
 }
 
-// attemptFacts is the attempt that this reconciliation makes.
+// attemptPhase is how far this reconciliation has come with a call.
+type attemptPhase int
+
+const (
+	attemptNone      attemptPhase = iota
+	attemptBegun                  // the entry is written
+	attemptVerified               // the live Mandate and IdentityService still order it
+	attemptWithdrawn              // they do not, or it is too late: it is not sent
+	attemptAnswered               // it was sent, and the answer is known, or will never be
+)
+
+// attemptFacts is the call that this reconciliation makes.
 type attemptFacts struct {
-	active   bool      // recorded, and its end is not
-	started  time.Time // by the monotonic clock
-	verified bool      // the live Mandate and IdentityService are still what the attempt was made from
-	changed  bool      // they are not
-	why      string    // reason why not; "" if the cache was stale
-	posted   bool
-	id       int64 // the application that was created
-	outcome  client.Outcome
-	kind     client.Kind
-	refusal  bool // of the application: not of who asked, or how often
+	kind    v1alpha1.CallKind
+	phase   attemptPhase
+	started time.Time // by the monotonic clock
+	why     string    // reason why it was withdrawn; "" if the cache was stale
+	outcome client.Outcome
+	cause   client.Kind
+	refusal bool // of what was asked: not of who asked, or how often
 	// duplicate: the refusal is about a reference, the application's or an individual's.
 	duplicate bool
+	id        int64 // the application that was created
 	candidate int64 // an id that the answer shows without the reference
-	accepted  bool  // the service creates it later
 	// idTooLarge: the answer shows an id above v1alpha1.MaxID.
 	idTooLarge bool
 	answered   time.Time // when the answer came
@@ -175,13 +185,23 @@ type applicationFacts struct {
 	stage            client.Stage
 	archived         bool
 	evidence         evidenceFacts
-	archiveSent      bool   // the archive request was sent, in this reconciliation or one that it continues
-	reviews          int    // how many of spec.checkReviews are to be sent
-	reviewRecorded   bool   // the status says that the next of them is sent
-	reviewRefused    bool   // one of them was refused, likewise, or selects several checks
-	reviewOutdated   bool   // one of them is about evidence that its check does not have any more
-	decided          bool   // the decision was sent, likewise
-	refused          string // the reason, if the service refused it, likewise
+	// reviews are the calls for those of spec.checkReviews that are not done.
+	reviews        []v1alpha1.Call
+	reviewOutdated bool // one of them is about evidence that its check does not have any more
+	reviewShown    bool // the open call is a review, and its check shows that it was carried out
+}
+
+// decided reports that the application was completed or rejected.
+func (f *facts) decided() bool {
+	return f.outcome == v1alpha1.OutcomeCompleted || f.outcome == v1alpha1.OutcomeRejected
+}
+
+// contradicts reports whether the application shows that the outcome is not so any more.
+func (f *facts) contradicts() bool {
+	outcome := map[client.Stage]v1alpha1.Outcome{
+		client.StageCompleted: v1alpha1.OutcomeCompleted, client.StageRejected: v1alpha1.OutcomeRejected,
+	}[f.application.stage]
+	return f.decided() && f.application.read && f.application.sameReference && outcome != f.outcome
 }
 
 // final reports that nothing will change any more at the service.

@@ -65,12 +65,19 @@ func situations() map[string]situation {
 		),
 		"2 the decision was refused": shown(
 			v1alpha1.ReasonDecisionRefused,
-			func(f *facts) { f.application.refused = v1alpha1.ReasonDecisionRefused },
+			func(f *facts) { f.decision, f.record = completeSeen, logged(completeCall, v1alpha1.CallRefused, 0) },
+			"Degraded",
+		),
+		"2 what became of the decision is unknown": shown(
+			v1alpha1.ReasonDecisionUnknown,
+			func(f *facts) { f.decision, f.record = completeSeen, logged(completeCall, v1alpha1.CallUnknown, 2) },
 			"Degraded",
 		),
 		"2 a review was refused": shown(
 			v1alpha1.ReasonReviewRefused,
-			func(f *facts) { f.application.reviewRefused = true },
+			func(f *facts) {
+				f.application.reviews, f.record = reviews()[:1], logged(firstReview, v1alpha1.CallRefused, 0)
+			},
 			"Degraded",
 		),
 		"2 a review is outdated": shown(

@@ -19,7 +19,7 @@ import (
 // and a service may change them. It reports false if what was sent cannot be read.
 func (r *reconciliation) identify(ctx context.Context, application *idv.Application) bool {
 	answered := application.Individuals
-	expected := individuals.Known(r.mandate)
+	expected := individuals.Recorded(individuals.Known(r.mandate), r.record)
 	r.matching = individuals.Match(expected, answered)
 	if individuals.Identified(answered) && !r.compared() && !r.facts.deletion.requested {
 		expected, err := r.sent(ctx, expected)

@@ -30,7 +30,7 @@ func (r *reconciliation) resolve(ctx context.Context) error {
 	if err := r.live.Get(ctx, r.name(), live); err != nil {
 		return err
 	}
-	if !r.current(live) {
+	if !r.isCurrent(live) || live.Status.ApplicationID != nil {
 		// The cache is stale. Its next event starts a new reconciliation.
 		r.facts.failureReason = reasonStaleCache
 		return nil

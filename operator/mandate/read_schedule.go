@@ -86,8 +86,9 @@ func (r *reconciliation) interrupted() bool {
 	inReview := r.session.Connection.States.Stage(state) == idv.StageInReview
 	unsubscribed := r.session.Connection.Subscriptions != nil && r.mandate.Status.Subscription == "" &&
 		r.facts.now.Sub(r.facts.createdTime) < time.Hour
-	return unsubscribed || r.facts.refused == "" &&
-		(r.facts.decision.Outcome != "" && inReview || len(r.reviewed.done) < len(r.mandate.Spec.CheckReviews))
+	stalled := meta.IsStatusConditionTrue(r.mandate.Status.Conditions, v1alpha1.ConditionStalled)
+	return unsubscribed || !stalled &&
+		(r.facts.decision.Outcome != "" && inReview || len(r.reviewed) < len(r.mandate.Spec.CheckReviews))
 }
 
 // firstRead is when a process that has just started reads the application. If the last read is not known, each Mandate

@@ -147,6 +147,12 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonDecisionForbidden: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service does not let this user complete or reject the application (HTTP 403). Ask for the permission, and " +
 			"then request a reconciliation."},
+	v1alpha1.ReasonDecisionUnknown: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"No answer says what became of spec.decision, and the application does not show it. It is not sent again. Look at " +
+			"the application at the service, and decide there."},
+	v1alpha1.ReasonLogFull: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"The ApplicationRecord holds 1,100 calls, the maximum, so nothing more is sent for this Mandate. Act on the " +
+			"application at the service."},
 	v1alpha1.ReasonStateUnknown: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"All checks are settled, but the operator does not know status.state, so it does not send spec.decision. If the " +
 			"state means in review, add it to spec.states.inReview of the service."},
@@ -157,8 +163,8 @@ var conditionSpecs = map[string]conditionSpec{
 		"A check is not as the author of one of spec.checkReviews saw it; nothing is sent. Look at the check, and copy its " +
 			"evidence from status.individuals, or remove the review."},
 	v1alpha1.ReasonNotArchived: {isFalse, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The application is not archived yet, or the service refused. The operator tries again the next time it reads the " +
-			"application."},
+		"The application is not archived yet, or the service refused. The operator tries again after five minutes at " +
+			"first, and on request."},
 	v1alpha1.ReasonDeletionWaiting: {isFalse, reconciling, isTrue, v1alpha1.ReasonCreated, isUnknown,
 		"Deletion waits for a service that cannot be used. Correct the IdentityService, or set deletionPolicy to Retain. " +
 			"The operator gives up after a day by default."},

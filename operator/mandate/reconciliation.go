@@ -55,21 +55,19 @@ type reconciliation struct {
 	application        *idv.Application            // set by Read
 	matching           individuals.Matching        // of the individuals of the spec and the application; set by Read
 	rounds             []round                     // the evidence of the checks of each individual; nil: not computed
-	reviews            []review                    // of spec.checkReviews, those that are to be sent; set by Read
-	reviewed           reviewRecord                // what is known of spec.checkReviews
-	nextReview         int                         // those of spec.checkReviews before it were sent
+	reviewed           []v1alpha1.ReviewStatus     // those of spec.checkReviews that were carried out
+	nonce              string                      // of the call that this reconciliation makes
 	recordChanges      int                         // of the local state, when this began
-	checkReview        idv.CheckReview             // of the next review, set by Confirm; personal data
-	receiverURL        idv.Secret                  // to subscribe, with its token; set by CheckSubscription
+	checkReview        idv.CheckReview             // set by Verify; personal data
+	receiverURL        idv.Secret                  // to subscribe, with its token; set by Verify
 	subscriptionFields idv.Raw                     // further fields of the subscription, set with receiverURL
-	subscribing        time.Time                   // when the last subscription was begun here
 	resubscribe        time.Duration               // when to go on with the subscription; 0: with the next reconciliation
 }
 
 // newReconciliation collects what can be known without a request to the API server or the service.
 func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Mandate) (*reconciliation, error) {
 	c := &reconciliation{
-		Reconciler: r, mandate: mandate, deadline: engine.NewDeadline(r.clock), reviewed: newReviewRecord(mandate),
+		Reconciler: r, mandate: mandate, deadline: engine.NewDeadline(r.clock), reviewed: reviewedBefore(mandate),
 	}
 	service, err := c.session.Resolve(ctx, r.services, mandate)
 	if err != nil {
@@ -83,11 +81,10 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	state := c.localState.Get(mandate)
 	c.recordChanges = state.recordChanges
 	c.facts.ownAccount = c.facts.id != 0 && state.known == c.knownAccount()
-	c.resumeCalls()
+	c.facts.openCall = state.attempt != engine.FirstSeen{}
 	c.facts.readAt = c.nextRead()
 	request := c.pendingRequest()
 	c.facts.requested = request != "" && !engine.IsNotification(request)
-	c.facts.sentBefore = c.settledStep()
 	c.facts.subscription = c.newSubscriptionFacts()
 	spec, status := &mandate.Spec, &mandate.Status
 	switch {
@@ -142,7 +139,6 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	}
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
 	f.unmatched = ready != nil && ready.Reason == v1alpha1.ReasonIndividualsUnmatched
-	f.refused, f.refusedEvidence = refusedBefore(r.mandate)
 	if spec.CreateBefore != nil {
 		f.createBefore = spec.CreateBefore.Time
 	}
@@ -158,18 +154,6 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		f.missingSince = confirming.LastTransitionTime.Time
 	}
 	return f
-}
-
-// refusedBefore returns why the status of this generation says that the service refused the decision, or a review, and
-// the evidence that it was about; "" if it did not.
-func refusedBefore(m *v1alpha1.Mandate) (reason, about string) {
-	for _, of := range []string{v1alpha1.ConditionDecided, v1alpha1.ConditionReady} {
-		c := meta.FindStatusCondition(m.Status.Conditions, of)
-		if c != nil && c.ObservedGeneration == m.Generation && slices.Contains(refusals, c.Reason) {
-			return c.Reason, m.Status.Evidence
-		}
-	}
-	return "", ""
 }
 
 func (r *reconciliation) name() types.NamespacedName { return client.ObjectKeyFromObject(r.mandate) }
@@ -188,8 +172,8 @@ func (r *reconciliation) Decide() decision {
 // TryAcquire takes a slot of the connection, so that the Mandates of one connection do not take all workers. What leads
 // up to a request is in the slot, too: it is not done twice. Without a connection that works, no request is sent.
 func (r *reconciliation) TryAcquire(s step) bool {
-	if slices.Contains(subscribes, s) {
-		return true // Decide has one
+	if slices.Contains(subscribes, s) || r.facts.attempt.kind == v1alpha1.CallSubscribe {
+		return true // Decide has taken one
 	}
 	recovers := slices.Contains(recovers, s)
 	if !r.facts.service.Ready && !recovers || slices.Contains(needsNoSlot, s) {
@@ -254,7 +238,7 @@ func (r *reconciliation) Priority() *int { return engine.Priority(r.urgent()) }
 func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	ctx, cancel := r.deadline.Bound(ctx)
 	defer cancel()
-	r.facts.acted = r.facts.acted || s == stepPost || slices.Contains(needsConfirm, s)
+	r.facts.acted = r.facts.acted || s == stepSend && r.facts.attempt.kind != v1alpha1.CallSubscribe
 	err := r.perform(ctx, s)
 	if err == nil {
 		r.nextSlot()
@@ -270,16 +254,18 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		return r.resolve(ctx)
 	case stepClaim:
 		return r.claim(ctx)
-	case stepRetake:
-		return r.retake(ctx)
+	case stepBegin:
+		return r.begin(ctx, nextOrder(r.facts))
 	case stepVerify:
 		r.verify(ctx)
-	case stepPost:
-		r.post(ctx)
+	case stepSend:
+		r.send(ctx)
 	case stepConclude:
 		return r.conclude(ctx)
 	case stepDeposit:
 		return r.deposit(ctx)
+	case stepResolveLost:
+		return r.resolveLost(ctx)
 	case stepShowPending:
 		r.showPending(ctx)
 	case stepRead:
@@ -296,22 +282,12 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		return r.bindFound(ctx)
 	case stepFinalizer:
 		return r.setFinalizer(ctx)
-	case stepConfirm:
-		return r.confirm(ctx)
-	case stepArchive:
-		r.archive(ctx)
-	case stepDelete:
-		r.delete(ctx)
-	case stepRecordReview:
-		return r.recordReview(ctx)
-	case stepReview:
-		r.review(ctx)
-	case stepComplete:
-		r.sendDecision(ctx, s, r.client.CompleteApplication)
-	case stepReject:
-		r.sendDecision(ctx, s, r.client.RejectApplication)
-	default:
-		r.performSubscription(ctx, s)
+	case stepBeginSubscription:
+		r.beginSubscription(ctx)
+	case stepFindSubscription:
+		r.findSubscription(ctx)
+	case stepResolveSubscription:
+		r.resolveSubscription(ctx)
 	}
 	return nil
 }
@@ -332,10 +308,11 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		after := r.subscriptionDue(decided.RequeueAfter)
 		return reconcile.Result{RequeueAfter: after, Priority: engine.Priority(false)}, err
 	}
+	r.sayContradiction()
 	failures := r.countFailure(decided.Reason)
 	err := r.writeStatus(ctx, decided.Reason, failures)
 	callsLeft := callsRemain(r.facts)
-	r.saveCalls(callsLeft || apierrors.IsConflict(err))
+	r.continueLater(callsLeft || apierrors.IsConflict(err))
 	switch {
 	case apierrors.IsConflict(err):
 		return staleCache, nil
@@ -360,6 +337,22 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	r.awaitCandidate(decided.Reason)
 	r.scheduleRead(decided.Reason, after)
 	return reconcile.Result{RequeueAfter: r.subscriptionDue(after), Priority: priority}, nil
+}
+
+// continues reports whether the reconciliation before left something to do.
+func (r *reconciliation) continues() bool {
+	return r.localState.Get(r.mandate).left == r.mandate.Generation
+}
+
+// continueLater remembers whether this reconciliation leaves something to do, or has to write its status again.
+func (r *reconciliation) continueLater(left bool) {
+	generation := int64(0)
+	if left {
+		generation = r.mandate.Generation
+	}
+	if generation != r.localState.Get(r.mandate).left {
+		r.localState.Update(r.mandate, func(s *localState) { s.left = generation })
+	}
 }
 
 // awaitsService reports whether the Mandate waits for a connection that cannot be used now. It wakes the Mandate up.

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -39,7 +40,8 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 	r.record = record
 	found := recordFacts{read: r.facts.record.read || record != nil}
 	if record != nil {
-		found.exists = true
+		found.exists, found.full = true, ledger.IsFull(record)
+		found.calls, found.earlier = record.Spec.Calls, record.Spec.Earlier
 		if id := record.Spec.ApplicationID; id != nil {
 			found.id = *id
 		}
@@ -48,23 +50,10 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 		about := r.facts.id == 0 || r.facts.id == found.id
 		found.otherURL = about && record.Spec.ServiceURL != r.session.Connection.URL
 		found.otherAccount = about && r.session.Connection.IsOther(record)
-		if a := record.Spec.Attempt; a != nil {
-			found.sent = a.Sent
-			found.ordinal = a.Ordinal
-			found.verdict = a.Verdict
-			found.inputs = a.Inputs
-			found.firstStarted = a.FirstStartedTime.Time
-			found.retryAt = retryTime(record)
-			if a.CandidateID != nil {
-				found.candidate = *a.CandidateID
-			}
-			if found.sent { // the only kind that is waited for: one attempt is remembered
-				found.observed = r.firstSeen(a.Nonce)
-			}
-		}
+		found.setCreate(record)
+		found.observed = r.firstSeen(ledger.Open(record))
 	}
 	r.facts.record = found
-	r.setSubscription()
 	if r.facts.id == 0 && !found.otherURL && !found.otherReference {
 		r.facts.id = found.id
 	}
@@ -76,16 +65,32 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 	if found.read {
 		r.computeEvidence()
 	}
+	r.dropUnsent()
 }
 
-const minRetryInterval, maxRetryInterval = 5 * time.Minute, time.Hour
+// setCreate takes over what a record says of the create.
+func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord) {
+	create := ledger.CreateOf(record)
+	if create == nil {
+		return
+	}
+	f.sent, f.sends = create.Sends > 0, create.Sends
+	f.accepted, f.answer = create.Result == v1alpha1.CallAccepted, create.Answer
+	f.inputs, f.firstStarted = create.Inputs, create.FirstStartedTime.Time
+	f.retryAt = ledger.RetryTime(record, create)
+	if create.CandidateID != nil {
+		f.candidate = *create.CandidateID
+	}
+}
 
-// retryTime is when an attempt that the service refused is made again, though nothing was changed: after as long as it
-// was refused before, within bounds.
-func retryTime(record *v1alpha1.ApplicationRecord) time.Time {
-	started := record.Spec.Attempt.StartedTime.Time
-	since := started.Sub(record.CreationTimestamp.Time)
-	return started.Add(min(max(since, minRetryInterval), maxRetryInterval))
+// dropUnsent ends a call that this process has begun without an answer of the API server: it was not sent.
+func (r *reconciliation) dropUnsent() {
+	unsent := r.localState.Get(r.mandate).unsent
+	open := ledger.Find(r.record, func(c *v1alpha1.Call) bool { return c.Nonce == unsent && c.Result == "" })
+	if open != nil && r.facts.attempt.phase == attemptNone {
+		r.nonce = unsent
+		r.facts.attempt = attemptFacts{kind: open.Kind, phase: attemptWithdrawn, started: r.clock.Now()}
+	}
 }
 
 // setCreatedTime takes the creation time from the record of the application, if the status does not have it.
@@ -99,9 +104,15 @@ func (r *reconciliation) setCreatedTime() {
 	}
 }
 
-// firstSeen is when this process first saw an attempt.
-func (r *reconciliation) firstSeen(nonce string) time.Time {
-	return r.localState.Update(r.mandate, func(s *localState) { s.attempt.See(nonce, r.clock.Now()) }).attempt.Time
+// firstSeen is when this process first saw the call whose result is open; zero if there is none.
+func (r *reconciliation) firstSeen(open *v1alpha1.Call) time.Time {
+	if open == nil {
+		if r.localState.Get(r.mandate).attempt != (engine.FirstSeen{}) {
+			r.localState.Update(r.mandate, func(s *localState) { s.attempt = engine.FirstSeen{} })
+		}
+		return time.Time{}
+	}
+	return r.localState.Update(r.mandate, func(s *localState) { s.attempt.See(open.Nonce, r.clock.Now()) }).attempt.Time
 }
 
 // reloadIfLost has the ledger read again after a lost race: it says who won.

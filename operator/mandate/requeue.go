@@ -11,14 +11,15 @@ import (
 
 // localState is what this process remembers of a Mandate.
 type localState struct {
-	changed  time.Time        // when the application was last seen to change
-	failures int              // reconciliations in a row
-	attempt  engine.FirstSeen // the attempt that is waited for
-	known    knownAccount     // of the record, as it was last read or written; zero: another one, or not known
-	readBy   knownAccount     // the account that the application was last read with
-	sent     sentCalls        // if the next reconciliation is to continue
-	settled  settledCall      // the last call whose effect only a read shows
-	evidence seenEvidence     // what decisions are compared with
+	changed      time.Time        // when the application was last seen to change
+	failures     int              // reconciliations in a row
+	attempt      engine.FirstSeen // the call whose result is open; zero: none
+	known        knownAccount     // of the record, as it was last read or written; zero: another one, or not known
+	readBy       knownAccount     // the account that the application was last read with
+	contradicted bool             // an event has said that the application contradicts its outcome
+	unsent       string           // the nonce of a call whose begin had no answer; it was not sent
+	left         int64            // the generation of which the reconciliation before left something to do; 0: none
+	evidence     seenEvidence     // what decisions are compared with
 	// recordChanges is how many changes of the record by others this process was told of, and recordShown how many of them
 	// the evidence in the status is of.
 	recordChanges, recordShown int
@@ -34,8 +35,7 @@ type localState struct {
 	due time.Time
 	// candidateReads is what was learned of applications that notifications have named. It is not changed, but replaced.
 	candidateReads *candidateReads
-	// subscription is what is known of the application's; nil: nothing.
-	subscription *knownSubscription
+	subscription   knownSubscription
 }
 
 // recheckInputs is how soon a corrected Secret is noticed. Secrets are not watched.
@@ -80,8 +80,8 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		}
 		return r.pollInterval()
 	case v1alpha1.ReasonReadForbidden, v1alpha1.ReasonDecisionOutdated, v1alpha1.ReasonDecisionRefused,
-		v1alpha1.ReasonDecisionForbidden, v1alpha1.ReasonStateUnknown, v1alpha1.ReasonReviewRefused,
-		v1alpha1.ReasonReviewOutdated:
+		v1alpha1.ReasonDecisionForbidden, v1alpha1.ReasonDecisionUnknown, v1alpha1.ReasonStateUnknown,
+		v1alpha1.ReasonReviewRefused, v1alpha1.ReasonReviewOutdated, v1alpha1.ReasonLogFull:
 		return r.pollInterval()
 	case v1alpha1.ReasonConfirming:
 		return engine.Jitter(r.facts.confirmDelay)
@@ -111,7 +111,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		}
 		return 0
 	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:
-		if r.facts.id == 0 || r.facts.final() && decided.Reason != v1alpha1.ReasonNotArchived {
+		if r.facts.id == 0 || r.facts.final() && overdue(r.facts.now, r.creationTime()) {
 			return 0
 		}
 		if decided.Reason == v1alpha1.ReasonNotArchived { // no notification comes of that
@@ -126,6 +126,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 // While notifications arrive, an application is only read in case one of them was lost. A connection counts as notified
 // for notifiedWindow after the last one.
 const (
+	maxSkew                                  = 10 * time.Minute // of clocks
 	notifiedWindow                           = 7 * 24 * time.Hour
 	minNotifiedInterval, maxNotifiedInterval = 23 * time.Hour, 24 * time.Hour
 )
@@ -139,10 +140,17 @@ func (r *reconciliation) pollInterval() time.Duration {
 		return r.interval(minDeletedInterval, maxDeletedInterval)
 	}
 	used := &r.session.Connection
-	if r.facts.now.Sub(used.Notified) < notifiedWindow && r.isNotified() {
+	if r.facts.final() || r.notifiedRecently() && r.isNotified() {
 		return r.interval(max(minNotifiedInterval, used.MinPoll), max(maxNotifiedInterval, used.MaxPoll))
 	}
 	return r.interval(used.MinPoll, used.MaxPoll)
+}
+
+// notifiedRecently reports whether a notification has arrived within the window. A time from the future, of a replica
+// whose clock was fast, is not believed.
+func (r *reconciliation) notifiedRecently() bool {
+	passed := r.facts.now.Sub(r.session.Connection.Notified)
+	return passed < notifiedWindow && passed > -maxSkew
 }
 
 // interval grows from least to most. It differs by a tenth between Mandates, and by a fiftieth when it has grown: that

@@ -11,7 +11,7 @@ import (
 // reviewing is a reconciliation that has read an application of one individual with these checks.
 func reviewing(m *v1alpha1.Mandate, checks ...idv.Check) *reconciliation {
 	m.Spec.Individuals = []v1alpha1.Individual{{Name: "jane"}}
-	r := &reconciliation{mandate: m, reviewed: newReviewRecord(m), record: &v1alpha1.ApplicationRecord{}}
+	r := &reconciliation{mandate: m, reviewed: reviewedBefore(m), record: &v1alpha1.ApplicationRecord{}}
 	r.matching.Individuals = []*idv.Individual{{ID: 70, Checks: checks}}
 	_, evidence := r.key().Individual(r.matching.Individuals[0], "")
 	r.rounds = []round{{checks: evidence}}
@@ -41,20 +41,23 @@ func TestPendingReviews(t *testing.T) {
 		return key
 	}
 	accepted := inState(5, "manually_accepted")
-	sentFor := func(id int64, sent bool, attempts int32) []v1alpha1.PendingReview {
-		return []v1alpha1.PendingReview{{ReviewStatus: of(inReview(id)), CheckID: id, Sent: sent, Attempts: attempts}}
+	sentFor := func(id int64, result v1alpha1.CallResult, sends int32) []v1alpha1.Call {
+		entry := reviewOrder(of(inReview(id)), id)
+		entry.Result, entry.Sends = result, sends
+		return []v1alpha1.Call{entry}
 	}
 	done, rejected := of(inReview(5)), of(inReview(5))
 	rejected.Decision = v1alpha1.CheckDecisionReject
 	cases := map[string]struct {
 		review   v1alpha1.ReviewStatus
-		pending  []v1alpha1.PendingReview
+		log      []v1alpha1.Call
 		before   []v1alpha1.ReviewStatus // that were carried out
 		checks   []idv.Check
 		sent     int64 // to which check; 0: not
 		done     bool
 		outdated bool
 		refused  bool
+		shown    bool // that a call was carried out whose result is open
 	}{
 		"as seen":               {review: of(inReview(5)), checks: []idv.Check{inReview(5)}, sent: 5},
 		"by its id":             {review: byID("5", inReview(5)), checks: []idv.Check{inReview(5)}, sent: 5},
@@ -81,25 +84,33 @@ func TestPendingReviews(t *testing.T) {
 			review: done, before: []v1alpha1.ReviewStatus{rejected}, checks: []idv.Check{inReview(5)}, sent: 5,
 		},
 		"refused, same check": {
-			review: done, pending: sentFor(5, false, 1), checks: []idv.Check{inReview(5)}, sent: 5,
+			review: done, log: sentFor(5, v1alpha1.CallRefused, 0), checks: []idv.Check{inReview(5)}, refused: true,
+		},
+		"not sent, same check": {
+			review: done, log: sentFor(5, v1alpha1.CallNotSent, 0), checks: []idv.Check{inReview(5)}, sent: 5,
+		},
+		"not sent, then reset": {
+			review: done, log: sentFor(5, v1alpha1.CallNotSent, 0), checks: []idv.Check{inReview(9)}, outdated: true,
 		},
 		"refused, then reset": {
-			review: done, pending: sentFor(5, false, 1), checks: []idv.Check{inReview(9)}, outdated: true,
+			review: done, log: sentFor(5, v1alpha1.CallRefused, 0), checks: []idv.Check{inReview(9)}, outdated: true,
 		},
 		"answer lost, not done": {
-			review: done, pending: sentFor(5, true, 1), checks: []idv.Check{inReview(5)}, sent: 5,
+			review: done, log: sentFor(5, v1alpha1.CallUnknown, 1), checks: []idv.Check{inReview(5)}, sent: 5,
 		},
 		"answer lost twice": {
-			review: done, pending: sentFor(5, true, 2), checks: []idv.Check{inReview(5)}, refused: true,
+			review: done, log: sentFor(5, v1alpha1.CallUnknown, 2), checks: []idv.Check{inReview(5)}, refused: true,
 		},
-		"answer lost, done": {review: done, pending: sentFor(5, true, 1), checks: []idv.Check{accepted}, done: true},
+		"answer lost, done": {
+			review: done, log: sentFor(5, v1alpha1.CallUnknown, 1), checks: []idv.Check{accepted}, done: true,
+		},
 		"answer lost, then reset": {
-			review: done, pending: sentFor(5, true, 1), checks: []idv.Check{inReview(9)}, outdated: true,
+			review: done, log: sentFor(5, v1alpha1.CallUnknown, 1), checks: []idv.Check{inReview(9)}, outdated: true,
 		},
 		"answer lost, state changed": {
-			review: done, pending: sentFor(5, true, 1), checks: []idv.Check{inState(5, "failed")}, outdated: true,
+			review: done, log: sentFor(5, v1alpha1.CallUnknown, 1), checks: []idv.Check{inState(5, "failed")}, outdated: true,
 		},
-		"answer lost, partial answer": {review: done, pending: sentFor(5, true, 1), outdated: true},
+		"answer lost, partial answer": {review: done, log: sentFor(5, v1alpha1.CallUnknown, 1), outdated: true},
 		"two of the name": {
 			review: of(inReview(6)), checks: []idv.Check{inReview(5), inReview(6)}, sent: 6,
 		},
@@ -109,30 +120,97 @@ func TestPendingReviews(t *testing.T) {
 		"two of the name, none as seen": {
 			review: of(inReview(4)), checks: []idv.Check{accepted, inReview(6)}, outdated: true,
 		},
+		"carried out, which does not show": {
+			review: done, log: sentFor(5, v1alpha1.CallDone, 1), checks: []idv.Check{inReview(5)}, done: true,
+		},
+		"carried out, then reset, and the status was lost": {
+			review: done, log: sentFor(5, v1alpha1.CallDone, 1), checks: []idv.Check{inReview(9)}, done: true,
+		},
+		"carried out later, which does not show": {
+			review: done, log: sentFor(5, v1alpha1.CallAccepted, 1), checks: []idv.Check{inReview(5)},
+		},
+		"carried out later": {
+			review: done, log: sentFor(5, v1alpha1.CallAccepted, 1), checks: []idv.Check{accepted}, done: true,
+		},
+		"of a process that has ended, not done": {
+			review: done, log: sentFor(5, "", 1), checks: []idv.Check{inReview(5)}, sent: 5,
+		},
+		"of a process that has ended, done": {
+			review: done, log: sentFor(5, "", 1), checks: []idv.Check{accepted}, done: true, shown: true,
+		},
+		"of a process that has ended, done, and the status says so": {
+			review: done, before: []v1alpha1.ReviewStatus{done}, log: sentFor(5, "", 1), checks: []idv.Check{accepted},
+			done: true, shown: true,
+		},
+		"of a process that has ended, then reset": {
+			review: done, log: sentFor(5, "", 1), checks: []idv.Check{inReview(9)}, outdated: true,
+		},
 	}
 	for title, c := range cases {
 		t.Run(title, func(t *testing.T) {
 			key := c.review
-			m := &v1alpha1.Mandate{Status: v1alpha1.MandateStatus{Reviews: c.before, PendingReviews: c.pending}}
+			m := &v1alpha1.Mandate{Status: v1alpha1.MandateStatus{Reviews: c.before}}
 			m.Spec.CheckReviews = []v1alpha1.CheckReview{{
 				Individual: "jane", Check: key.Check, Evidence: key.Evidence, Decision: key.Decision,
 			}}
 			r := reviewing(m, c.checks...)
-			open := r.pendingReviews()
+			r.facts.record.calls = c.log
+			for range 2 { // it is asked again when the record is read again
+				r.facts.application.reviews = r.pendingReviews()
+			}
 			var sent int64
-			if len(open) > 0 {
-				sent = open[0].checkID
+			if next := nextReview(r.facts); next != nil {
+				sent = next.Check
 			}
-			a := r.facts.application
-			if sent != c.sent || a.reviewOutdated != c.outdated || a.reviewRefused != c.refused {
-				t.Errorf("sent for check %d, outdated %t, refused %t", sent, a.reviewOutdated, a.reviewRefused)
+			a, refused := r.facts.application, reviewRefused(r.facts)
+			if sent != c.sent || a.reviewOutdated != c.outdated || refused != c.refused || a.reviewShown != c.shown {
+				t.Errorf("sent for check %d, outdated %t, refused %t, shown %t", sent, a.reviewOutdated, refused, a.reviewShown)
 			}
-			status := v1alpha1.MandateStatus{}
-			r.reviewed.show(&status)
-			if (len(status.Reviews) == 1 && status.Reviews[0] == key) != c.done {
-				t.Errorf("carried out: %+v", status.Reviews)
+			if (len(r.reviewed) == 1 && r.reviewed[0] == key) != c.done {
+				t.Errorf("carried out: %+v", r.reviewed)
 			}
 		})
+	}
+}
+
+// What the author of a decision has seen of a check that a review of the same spec has changed since: what the author
+// of the review has seen, until somebody else changes the check.
+func TestReviewedChecksAsSeen(t *testing.T) {
+	t.Parallel()
+	inState := func(id int64, state string) idv.Check {
+		return idv.Check{ID: id, Name: reviewedCheck, State: idv.State{Name: state}}
+	}
+	key := v1alpha1.ReviewStatus{
+		Individual: "jane", Check: reviewedCheck, Evidence: "seen", Decision: v1alpha1.CheckDecisionAccept,
+	}
+	for name, test := range map[string]struct {
+		result v1alpha1.CallResult
+		sends  int32
+		before bool // the status has it
+		check  idv.Check
+		want   string
+	}{
+		"never sent":                            {v1alpha1.CallRefused, 0, false, inState(5, "in_review"), ""},
+		"carried out":                           {v1alpha1.CallDone, 1, true, inState(5, "manually_accepted"), "seen"},
+		"carried out, then changed by somebody": {v1alpha1.CallDone, 1, true, inState(5, "manually_rejected"), ""},
+		"carried out, as the status says":       {v1alpha1.CallRefused, 0, true, inState(5, "accepted"), "seen"},
+		"carried out, and another check":        {v1alpha1.CallDone, 1, true, inState(6, "in_review"), ""},
+		"carried out later":                     {v1alpha1.CallAccepted, 1, false, inState(5, "pending"), "seen"},
+		"sent by a process that has ended":      {"", 1, false, inState(5, "pending"), "seen"},
+		"sent, and the answer was lost":         {v1alpha1.CallUnknown, 1, false, inState(5, "pending"), "seen"},
+	} {
+		m := &v1alpha1.Mandate{}
+		m.Spec.CheckReviews = reviewOf(key.Decision, key.Evidence)
+		if test.before {
+			m.Status.Reviews = []v1alpha1.ReviewStatus{key}
+		}
+		r := reviewing(m, test.check)
+		entry := reviewOrder(key, 5)
+		entry.Result, entry.Sends = test.result, test.sends
+		r.facts.record.calls = []v1alpha1.Call{entry}
+		if got := r.seenBy("jane", &test.check); got != test.want {
+			t.Errorf("%s: it counts as %q, want %q", name, got, test.want)
+		}
 	}
 }
 
@@ -161,10 +239,7 @@ func TestReviewRemoved(t *testing.T) {
 	removed := v1alpha1.ReviewStatus{Individual: "jane", Check: reviewedCheck, Decision: v1alpha1.CheckDecisionAccept}
 	m := &v1alpha1.Mandate{}
 	m.Status.Reviews = []v1alpha1.ReviewStatus{removed}
-	m.Status.PendingReviews = []v1alpha1.PendingReview{{ReviewStatus: removed}}
-	record := newReviewRecord(m)
-	record.show(&m.Status)
-	if len(m.Status.Reviews) > 0 || len(m.Status.PendingReviews) > 0 {
-		t.Errorf("the status still has %+v and %+v", m.Status.Reviews, m.Status.PendingReviews)
+	if left := reviewedBefore(m); len(left) > 0 {
+		t.Errorf("the status still has %+v", left)
 	}
 }

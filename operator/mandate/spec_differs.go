@@ -3,8 +3,6 @@ package mandate
 import (
 	"context"
 	"fmt"
-	"regexp"
-	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -78,7 +76,7 @@ func (r *reconciliation) wouldSend(ctx context.Context, live *v1alpha1.Mandate) 
 
 // differences names the fields of the spec that are not as the service shows them, each only if it shows it.
 func (r *reconciliation) differences(sent idv.NewApplication, shown *idv.Application) (fields []string) {
-	if name := shown.Name.Reveal(); name != "" && !sameText(name, sent.Name.Reveal()) {
+	if name := shown.Name.Reveal(); name != "" && !individuals.SameText(name, sent.Name.Reveal()) {
 		fields = append(fields, "spec.name")
 	}
 	if r.otherType(shown.MandateType) {
@@ -101,7 +99,7 @@ func (r *reconciliation) differences(sent idv.NewApplication, shown *idv.Applica
 		switch {
 		case found == nil:
 			fields = append(fields, path+".reference")
-		case found.Email.Reveal() != "" && !sameOrMasked(found.Email.Reveal(), expected[i].Email):
+		case found.Email.Reveal() != "" && !individuals.SameOrMasked(found.Email.Reveal(), expected[i].Email):
 			fields = append(fields, path+".email")
 		}
 	}
@@ -117,7 +115,7 @@ func (r *reconciliation) otherType(shown idv.MandateType) bool {
 	same := func(shown, wanted string) bool {
 		known := shown != "" && wanted != ""
 		compared = compared || known
-		return known && sameText(shown, wanted)
+		return known && individuals.SameText(shown, wanted)
 	}
 	if found && shown.ID != 0 {
 		compared = true
@@ -126,28 +124,4 @@ func (r *reconciliation) otherType(shown idv.MandateType) bool {
 		}
 	}
 	return !same(shown.Code, selector.Code) && !same(shown.Name, selector.Name) && compared
-}
-
-// mask is what services write in place of a part of personal data that they do not show.
-var mask = regexp.MustCompile(`(?:[*•●…]|\.{3})+`)
-
-// sameOrMasked reports whether a text that is shown is another one, or can be it with masked parts, as in
-// j***@example.com. Whether a service masks anything is not documented.
-func sameOrMasked(shown, other string) bool {
-	if !mask.MatchString(shown) {
-		return sameText(shown, other)
-	}
-	visible := mask.Split(strings.ToLower(strings.TrimSpace(shown)), -1)
-	rest, found := strings.CutPrefix(strings.ToLower(strings.TrimSpace(other)), visible[0])
-	last := len(visible) - 1
-	for _, part := range visible[1:last] {
-		_, after, ok := strings.Cut(rest, part)
-		rest, found = after, found && ok
-	}
-	return found && strings.HasSuffix(rest, visible[last])
-}
-
-// sameText tolerates what services change in texts: letter case and surrounding space.
-func sameText(a, b string) bool {
-	return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))
 }

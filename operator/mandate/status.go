@@ -3,6 +3,7 @@ package mandate
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -21,7 +22,7 @@ import (
 // that name.
 func (r *reconciliation) writeStatus(ctx context.Context, reason string, failures int) error {
 	updated := r.mandate.Status.DeepCopy()
-	r.reviewed.show(updated)
+	updated.Reviews = slices.Clone(r.reviewed)
 	r.showSubscription(updated)
 	kept := r.keepsStatus(reason, failures)
 	switch {

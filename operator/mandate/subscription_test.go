@@ -8,41 +8,107 @@ import (
 	"github.com/mandate-io/idv/operator/explore"
 )
 
-// A subscription starts with the first try to record the id. The answer to that one may have been lost, and another
-// operator have started a subscription since.
-func TestFirstSubscription(t *testing.T) {
+// subscribable is a reconciliation of a Mandate whose status shows an application, which is to be subscribed.
+func subscribable(change func(*reconciliation)) *reconciliation {
+	m := situated(func(m *v1alpha1.Mandate) { m.Status.ApplicationID = new(int64(7)) })
+	r := &reconciliation{Reconciler: &Reconciler{clock: explore.Clock{Time: now}}, mandate: m}
+	r.session.Connection.Subscriptions, r.session.Connection.Generation = &connection.Subscriptions{}, 1
+	change(r)
+	return r
+}
+
+// A subscription is for an application that the status shows, and of which something is to come.
+func TestSubscriptionIsWanted(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(*reconciliation)
 		want   bool
 	}{
-		"the first try":         {func(*reconciliation) {}, true},
-		"another try":           {func(r *reconciliation) { r.facts.attempt.unrecorded = true }, false},
-		"the Mandate goes":      {func(r *reconciliation) { r.facts.deletion.requested = true }, false},
+		"an application":        {func(*reconciliation) {}, true},
 		"somebody else does it": {func(r *reconciliation) { r.session.Connection.Subscriptions = nil }, false},
+		"no application yet":    {func(r *reconciliation) { r.mandate.Status.ApplicationID = nil }, false},
+		"an outcome": {
+			func(r *reconciliation) { r.mandate.Status.Outcome = v1alpha1.OutcomeCompleted }, false,
+		},
+		"an application that is archived": {func(r *reconciliation) { r.mandate.Status.Archived = true }, false},
 	} {
-		r := &reconciliation{Reconciler: &Reconciler{clock: explore.Clock{Time: now}}, mandate: &v1alpha1.Mandate{}}
-		r.session.Connection.Subscriptions = &connection.Subscriptions{}
-		test.change(r)
-		if got := r.firstSubscription(); (got != nil) != test.want {
-			t.Errorf("%s: a subscription starts: %+v", name, got)
+		if got := subscribable(test.change).newSubscriptionFacts().wanted; got != test.want {
+			t.Errorf("%s: a subscription is wanted: %t, want %t", name, got, test.want)
 		}
 	}
 }
 
-// A service may mask URLs, in whatever way.
-func TestSameHost(t *testing.T) {
+// After a refusal, and if it may exist, only a person or an edit of the service has it looked at again.
+func TestSubscriptionEnds(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]bool{
-		"https://hooks.example.com/notifications/team/default/****": true,
-		"https://HOOKS.example.com:443/****":                        true,
-		"https://hooks.example.com":                                 true,
-		"****":                                                      true,
-		"":                                                          true,
-		"https://other.example.com/notifications/team/default/****": false,
+	const handled, asked = "handled", "please"
+	const notified = v1alpha1.NotificationRequestPrefix + "2026-06-01T12:00:00Z"
+	for name, test := range map[string]struct {
+		state   v1alpha1.SubscriptionState
+		request string
+		edited  bool
+		again   bool
+	}{
+		"subscribed":                      {v1alpha1.SubscriptionSubscribed, asked, true, false},
+		"created by somebody else":        {v1alpha1.SubscriptionNotCreated, asked, true, false},
+		"refused":                         {v1alpha1.SubscriptionRefused, handled, false, false},
+		"refused, and a notification":     {v1alpha1.SubscriptionRefused, notified, false, false},
+		"refused, and a person asks":      {v1alpha1.SubscriptionRefused, asked, false, true},
+		"refused, and the service edited": {v1alpha1.SubscriptionRefused, handled, true, true},
+		"unknown":                         {v1alpha1.SubscriptionOutcomeUnknown, handled, false, false},
+		"unknown, and a person asks":      {v1alpha1.SubscriptionOutcomeUnknown, asked, false, true},
+		"unknown, and the service edited": {v1alpha1.SubscriptionOutcomeUnknown, handled, true, true},
 	} {
-		if got := sameHost(text, receiverURL); got != want {
-			t.Errorf("%q may be ours: %t, want %t", text, got, want)
+		r := subscribable(func(r *reconciliation) {
+			r.mandate.Status.Subscription, r.mandate.Status.LastHandledReconcileAt = test.state, handled
+			r.mandate.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: handled}
+		})
+		before := r.newSubscriptionFacts()
+		if before.again || before.ended != test.state {
+			t.Errorf("%s: at first, %+v", name, before)
 		}
+		r.mandate.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: test.request}
+		if test.edited {
+			r.session.Connection.Generation++
+		}
+		after := r.newSubscriptionFacts()
+		if after.again != test.again || (after.ended == "") != test.again {
+			t.Errorf("%s: %+v", name, after)
+		}
+	}
+}
+
+// A person or an edit has a subscription sent again once, not until it succeeds.
+func TestSubscriptionIsSentAgainOnce(t *testing.T) {
+	t.Parallel()
+	r := subscribable(func(r *reconciliation) {
+		r.mandate.Status.Subscription = v1alpha1.SubscriptionRefused
+		r.mandate.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: "please"}
+	})
+	r.facts = subscriptions()["a refusal, and somebody asks, or has edited the service"].facts
+	r.newSubscriptionFacts() // by the connection before
+	r.session.Connection.Generation++
+	wanted := r.newSubscriptionFacts()
+	r.facts.subscription.wanted, r.facts.subscription.again = wanted.wanted, wanted.again
+	if got := decide(r.facts).Step; got != stepBeginSubscription {
+		t.Fatalf("the step is %s, want %s", got, stepBeginSubscription)
+	}
+	entry := logged(subscribeOrder(), v1alpha1.CallRefused, 0).calls[0]
+	create := v1alpha1.Call{Seq: 1, Kind: v1alpha1.CallCreate, Result: v1alpha1.CallDone, Sends: 1}
+	r.begun(&v1alpha1.ApplicationRecord{Spec: v1alpha1.ApplicationRecordSpec{
+		ApplicationID: &r.facts.id, Calls: []v1alpha1.Call{create, entry},
+	}}, entry)
+	r.facts.attempt = attemptFacts{} // it was refused again
+	if got := decide(r.facts).Step; got != stepFindSubscription {
+		t.Errorf("after another refusal, the step is %s, want %s", got, stepFindSubscription)
+	}
+	r.facts.subscription.lookup = lookupUnclear
+	if got := decide(r.facts).Step; got != stepWait {
+		t.Errorf("after it was looked up, the step is %s", got)
+	}
+	r.showSubscription(r.mandate.Status.DeepCopy())
+	r.mandate.Status.LastHandledReconcileAt = "please"
+	if s := r.newSubscriptionFacts(); s.again {
+		t.Error("the next reconciliation sends it again")
 	}
 }

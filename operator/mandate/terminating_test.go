@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -45,6 +46,57 @@ func (*terminating) Create(context.Context, client.Object, ...client.CreateOptio
 	}}
 }
 
+// goingMandate is one of a namespace that is being deleted, whose application is to be deleted with it.
+func goingMandate() *v1alpha1.Mandate {
+	m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{
+		Namespace: namespace, Name: "acme", UID: "1", Generation: 2, ResourceVersion: "1",
+		DeletionTimestamp: new(metav1.Now()), Finalizers: []string{v1alpha1.ApplicationFinalizer},
+	}}
+	m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
+	return m
+}
+
+// In a namespace that is being deleted, the deletionPolicy is carried out without a record, and its call is sent once a
+// reconciliation.
+func TestDeletionInATerminatingNamespace(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		attempt attemptFacts
+		want    decision
+	}{
+		"not begun":       {attemptFacts{}, decision{Step: stepVerify}},
+		"done":            {attemptFacts{outcome: idv.Done}, wait(v1alpha1.ReasonDeletionWaiting)},
+		"done later":      {attemptFacts{outcome: idv.Accepted}, wait(v1alpha1.ReasonDeletionWaiting)},
+		"refused":         {attemptFacts{outcome: idv.Refused, refusal: true}, wait(v1alpha1.ReasonDeletionRefused)},
+		"forbidden":       {attemptFacts{outcome: idv.Forbidden, refusal: true}, wait(v1alpha1.ReasonDeletionRefused)},
+		"no connection":   {attemptFacts{outcome: idv.NotSent}, wait(v1alpha1.ReasonDeletionWaiting)},
+		"deleted by then": {attemptFacts{outcome: idv.Done, phase: attemptAnswered}, decision{Step: stepFinalizer}},
+	} {
+		api := &terminating{mandate: goingMandate()}
+		config := Config{Live: api, Ledger: ledger.Ledger{Reader: api, Writer: api}}
+		r := &reconciliation{Reconciler: NewReconciler(config), mandate: goingMandate(), reference: "R"}
+		r.facts = bound(func(f *facts) { f.deletion = deletion() })
+		if got := decide(r.facts); got.Step != stepBegin {
+			t.Fatalf("%s: it begins with %+v", name, got)
+		}
+		if err := r.begin(t.Context(), nextOrder(r.facts)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		r.facts.attempt.started = r.facts.now
+		if test.attempt != (attemptFacts{}) {
+			test.attempt.kind, r.facts.application.missing = r.facts.attempt.kind, test.attempt.phase == attemptAnswered
+			test.attempt.phase = attemptAnswered
+			r.facts.attempt = test.attempt
+			if err := r.conclude(t.Context()); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		if got := decide(r.facts); got != test.want {
+			t.Errorf("%s: decide gives %+v, want %+v", name, got, test.want)
+		}
+	}
+}
+
 // terminatingStatus writes the status of the Mandate, which still works.
 type terminatingStatus struct {
 	client.SubResourceWriter
@@ -64,19 +116,17 @@ func TestIDInATerminatingNamespace(t *testing.T) {
 	m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: "acme", UID: "1", Generation: 1, ResourceVersion: "1",
 	}}
-	deleted := m.DeepCopy()
-	deleted.DeletionTimestamp, deleted.Generation = new(metav1.Now()), 2
-	deleted.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
-	deleted.Finalizers = []string{v1alpha1.ApplicationFinalizer}
-	api := &terminating{mandate: deleted}
+	api := &terminating{mandate: goingMandate()}
 	config := Config{Live: api, Ledger: ledger.Ledger{Reader: api, Writer: api}, Status: terminatingStatus{api: api}}
 	r := &reconciliation{Reconciler: NewReconciler(config), mandate: m, reference: "R"}
-	attempt := ledger.NewAttempt("", now)
+	create := ledger.New(v1alpha1.CallCreate, now)
+	create.Seq = 1
 	r.record = &v1alpha1.ApplicationRecord{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "acme"},
-		Spec:       v1alpha1.ApplicationRecordSpec{Reference: "R", Attempt: &attempt},
+		Spec:       v1alpha1.ApplicationRecordSpec{Reference: "R", Calls: []v1alpha1.Call{create}},
 	}
-	r.facts.attempt = attemptFacts{active: true, posted: true, id: 4711}
+	r.facts.attempt = createAnswered(idv.Done)
+	r.facts.attempt.id = 4711
 	if err := r.deposit(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,8 @@ const (
 	// receivedTimeInterval is how often the status of a service shows that deliveries arrive, and receivedTimeRetry when
 	// it is tried again.
 	receivedTimeInterval, receivedTimeRetry = 10 * time.Minute, time.Minute
+	// maxSkew is between the clocks of two replicas.
+	maxSkew = 10 * time.Minute
 	// maxReceivedTimes is how many services may wait for that.
 	maxReceivedTimes = 100
 )
@@ -86,7 +88,9 @@ func (r *receivedTimes) write(ctx context.Context, key connection.Key) (next tim
 		return next, err
 	}
 	if shown := service.ServiceStatus().Notifications; shown != nil && shown.LastReceivedTime != nil {
-		if next = shown.LastReceivedTime.Add(receivedTimeInterval); now.Before(next) {
+		// A time from the future is of a replica whose clock was fast. It is not believed.
+		next = shown.LastReceivedTime.Add(receivedTimeInterval)
+		if now.Before(next) && next.Sub(now) <= receivedTimeInterval+maxSkew {
 			return next, nil
 		}
 	}

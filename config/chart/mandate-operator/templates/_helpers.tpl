@@ -61,23 +61,29 @@ annotations:
 {{- $role := .role }}
 {{- $root := .root }}
 {{- range $namespace := $root.Values.watchNamespaces | default (list "") }}
+{{- include "mandate-operator.binding" (dict "root" $root "role" $role "namespace" $namespace) }}
+{{- end }}
+{{- end }}
+
+{{/* Binds a ClusterRole to the operator, in one namespace or, without it, in the whole cluster: takes root, role and
+namespace. */}}
+{{- define "mandate-operator.binding" }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
-kind: {{ empty $namespace | ternary "ClusterRoleBinding" "RoleBinding" }}
+kind: {{ empty .namespace | ternary "ClusterRoleBinding" "RoleBinding" }}
 metadata:
-  {{- include "mandate-operator.metadata" (dict "root" $root "name" $role) | nindent 2 }}
-  {{- with $namespace }}
+  {{- include "mandate-operator.metadata" (dict "root" .root "name" .role) | nindent 2 }}
+  {{- with .namespace }}
   namespace: {{ . }}
   {{- end }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: ClusterRole
-  name: {{ $role }}
+  name: {{ .role }}
 subjects:
 - kind: ServiceAccount
-  name: {{ include "mandate-operator.serviceAccountName" $root }}
-  namespace: {{ $root.Release.Namespace }}
-{{- end }}
+  name: {{ include "mandate-operator.serviceAccountName" .root }}
+  namespace: {{ .root.Release.Namespace }}
 {{- end }}
 
 {{- define "mandate-operator.leaderElectionID" -}}

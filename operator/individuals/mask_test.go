@@ -1,4 +1,4 @@
-package mandate
+package individuals
 
 import "testing"
 
@@ -23,7 +23,7 @@ func TestSameOrMasked(t *testing.T) {
 		"jane.doe*e@example.com": false,
 		"jane@example.com":       false,
 	} {
-		if got := sameOrMasked(shown, "jane.doe@example.com"); got != want {
+		if got := SameOrMasked(shown, "jane.doe@example.com"); got != want {
 			t.Errorf("%s: %v", shown, got)
 		}
 	}

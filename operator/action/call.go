@@ -1,0 +1,178 @@
+package action
+
+import (
+	"context"
+	"errors"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/ledger"
+)
+
+// order makes a call the one that the action orders. Kinds of calls have the names of types of actions.
+func (r *reconciliation) order(call v1alpha1.Call) v1alpha1.Call {
+	call.Kind, call.Individual = v1alpha1.CallKind(r.action.Spec.Type), r.action.Spec.Individual
+	call.Name, call.UID = r.action.Name, r.action.UID
+	return call
+}
+
+// begin records the call. It is not cut short: whether a write that failed was made, the next read of the record shows.
+func (r *reconciliation) begin(ctx context.Context) error {
+	if !r.beginAttempt(ctx) {
+		r.facts.failureReason = reasonStaleCache
+		return nil
+	}
+	call := ledger.New("", r.facts.now)
+	if r.entry != nil { // nothing was sent for it
+		call = ledger.Again(r.entry, r.facts.now)
+	}
+	call = r.order(call)
+	call.Evidence, call.Generation = r.evidence, r.mandate.Generation
+	record, err := r.ledger.Begin(context.WithoutCancel(ctx), r.record, call, r.about())
+	switch {
+	case errors.Is(err, ledger.ErrLost):
+		r.facts.record = recordFacts{}
+	case err != nil:
+		r.localState.Update(r.action, func(s *localState) { s.unsent = call.Nonce })
+		return err
+	default:
+		r.call = *ledger.Find(record, func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce })
+		r.setRecord(record)
+		r.facts.call.phase = begun
+	}
+	return nil
+}
+
+// about is what the record is about, if the application has shown itself under another name of its account; nil if the
+// record says it already.
+func (r *reconciliation) about() *v1alpha1.ApplicationRecordSpec {
+	if !r.facts.record.otherAccount || !r.facts.subject.sameAccount {
+		return nil
+	}
+	about := r.record.Spec.DeepCopy()
+	about.Account = r.session.Connection.Account.Digest(about.Salt)
+	return about
+}
+
+// beginAttempt makes a shutdown wait for the end of this reconciliation. It reports false once a shutdown has begun.
+func (r *reconciliation) beginAttempt(ctx context.Context) bool {
+	r.attempting = r.attempting || ctx.Err() == nil && r.runner.TryBegin()
+	return r.attempting
+}
+
+// verify sees, right before the request, whether everything is still as it was read. If not, or if that cannot be
+// known, nothing is sent.
+func (r *reconciliation) verify(ctx context.Context) error {
+	same, err := r.isCurrent(ctx)
+	switch {
+	case r.facts.emails && same:
+		r.facts.call.phase = verified
+	case r.facts.emails:
+		r.facts.call = callFacts{phase: over, result: v1alpha1.CallNotSent}
+	case same:
+		r.facts.report.verified = true
+	case err == nil:
+		r.facts.failureReason = reasonStaleCache
+	}
+	return err
+}
+
+// isCurrent reports whether nobody has deleted, replaced, suspended or redirected the action, its Mandate or the
+// service, and the call is still this reconciliation's: another operator may have ended it, or the record may be gone.
+func (r *reconciliation) isCurrent(ctx context.Context) (bool, error) {
+	same, _, err := r.session.IsCurrent(ctx, r.liveServices, r.action.Namespace)
+	if !same || err != nil {
+		return false, err
+	}
+	type object struct {
+		kind string
+		read *metav1.ObjectMeta
+	}
+	objects := []object{{"Mandate", &r.mandate}, {"MandateAction", &r.action.ObjectMeta}}
+	if r.facts.emails {
+		objects = append(objects, object{"ApplicationRecord", &r.record.ObjectMeta})
+	}
+	for _, o := range objects {
+		live, err := r.liveMetadata.Get(ctx, o.kind, types.NamespacedName{Namespace: o.read.Namespace, Name: o.read.Name})
+		if err != nil || live == nil || live.UID != o.read.UID || live.ResourceVersion != o.read.ResourceVersion {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// send sends the request that e-mails the individual, once.
+func (r *reconciliation) send(ctx context.Context) {
+	request := r.client.ResendInvites
+	if r.call.Kind == v1alpha1.CallResetIndividual {
+		request = r.client.ResetIndividual
+	}
+	change, err := request(ctx, r.facts.mandate.individual)
+	r.facts.call = callFacts{phase: over, result: resultOf(change, err), notFound: idv.IsNotFound(err)}
+	r.facts.retryAfter = idv.RetryAfterOf(err)
+	logger := log.FromContext(ctx).WithValues(
+		"type", r.action.Spec.Type, "applicationID", r.facts.mandate.application, "attempt", r.call.Nonce)
+	if err == nil {
+		logger.Info("Carried out the action")
+		return
+	}
+	logger.Info("Action failed or its outcome is unknown",
+		"outcome", idv.OutcomeOf(err).String(), "error", err.Error())
+}
+
+// resultOf says what the answer to the request means for the call.
+func resultOf(change *idv.Change, err error) v1alpha1.CallResult {
+	switch outcome := idv.OutcomeOf(err); {
+	case err == nil && change.Accepted:
+		return v1alpha1.CallAccepted
+	case err == nil:
+		return v1alpha1.CallDone
+	case !outcome.NothingDone():
+		return v1alpha1.CallUnknown
+	case !idv.IsRefusal(err): // but of who asked, or how often
+		return v1alpha1.CallNotSent
+	case outcome == idv.Forbidden:
+		return v1alpha1.CallForbidden
+	default:
+		return v1alpha1.CallRefused
+	}
+}
+
+// end records what became of the call of this reconciliation, or of one that nobody else will end.
+func (r *reconciliation) end(ctx context.Context) error {
+	call, result := r.open, v1alpha1.CallUnknown
+	end := r.ledger.EndOther
+	switch {
+	case r.facts.call.phase == over:
+		call, result = &r.call, r.facts.call.result
+		end = r.ledger.End
+	case r.facts.record.open == unsentCall:
+		result = v1alpha1.CallNotSent
+	}
+	ended := ledger.Ended(*call, result, r.facts.now)
+	switch result {
+	case v1alpha1.CallNotSent, v1alpha1.CallRefused, v1alpha1.CallForbidden: // the request did nothing
+		ended.Sends--
+	}
+	record, err := end(ctx, r.record, ended)
+	lost := errors.Is(err, ledger.ErrLost)
+	switch {
+	case lost && ledger.Find(r.record, func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce }) != nil:
+		r.facts.record = recordFacts{} // it has changed since it was read
+		return nil
+	case lost:
+		log.FromContext(ctx).Info("The record is gone or was restored, dropping the result of a call", "result", result)
+	case err != nil:
+		return err
+	default:
+		r.setRecord(record)
+	}
+	if r.facts.call.phase == over {
+		r.facts.call.phase = recorded
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package ledger
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+)
+
+// ErrBackwards means that the API server has given out a resourceVersion that is older than one it gave out before:
+// etcd was restored from a backup. What this process knows then comes from a future that the API server has forgotten,
+// and calls that were made in it may be asked for again.
+var ErrBackwards = errors.New("the resourceVersion went backwards, so etcd was restored: nothing more is sent. " +
+	"Compare the Mandates with the service, then restart the operator")
+
+// Revisions notices when the API server goes backwards. From then on, no call begins until a person restarts the
+// process on purpose. The zero value is ready; nil compares nothing.
+type Revisions struct {
+	mu        sync.Mutex
+	highest   string
+	backwards bool
+}
+
+// Check is for /readyz: it fails once the API server has gone backwards.
+func (r *Revisions) Check(*http.Request) error {
+	_, err := r.before()
+	return err
+}
+
+// before is the highest resourceVersion so far, for a write that is about to be sent.
+func (r *Revisions) before() (string, error) {
+	if r == nil {
+		return "", nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.backwards {
+		return "", ErrBackwards
+	}
+	return r.highest, nil
+}
+
+// written compares the resourceVersion of a write with the highest one before it was sent. One that cannot be compared
+// counts as newer.
+func (r *Revisions) written(version, before string) error {
+	if r == nil {
+		return nil
+	}
+	order, err := resourceversion.CompareResourceVersion(version, before)
+	if err == nil && order <= 0 {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.backwards = true
+		return ErrBackwards
+	}
+	r.see(version)
+	return nil
+}
+
+// see takes note of a resourceVersion that was read or written.
+func (r *Revisions) see(version string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	order, err := resourceversion.CompareResourceVersion(version, r.highest)
+	if r.highest == "" || err == nil && order > 0 {
+		r.highest = version
+	}
+}

@@ -1,0 +1,384 @@
+package mandate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
+)
+
+// claim creates the record with the create in it. Only after the API server has confirmed that may this process send
+// it, and no other process may.
+func (r *reconciliation) claim(ctx context.Context) error {
+	if !r.beginAttempt() {
+		return nil
+	}
+	call, spec := r.nextCreate(r.clock.Now())
+	call.Seq = 1
+	spec.Calls = []v1alpha1.Call{call}
+	// Not cut short: a claim whose answer is lost counts as a call that may have been sent.
+	record, err := r.ledger.Claim(context.WithoutCancel(ctx), r.name(), spec)
+	if err != nil {
+		return r.notBegun(ctx, call, err)
+	}
+	r.begun(record, call)
+	return nil
+}
+
+// begin writes a call into the record: an order, or else another create. Only the process that wrote it sends it.
+func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error {
+	if !r.beginAttempt() {
+		return nil
+	}
+	if r.record == nil {
+		return r.beginWithoutRecord(ctx, order)
+	}
+	var call v1alpha1.Call
+	var about *v1alpha1.ApplicationRecordSpec
+	if r.facts.id == 0 {
+		create, spec := r.nextCreate(r.clock.Now())
+		call, about = create, &spec
+	} else {
+		call, about = r.nextCall(order, r.clock.Now()), r.withIndividuals()
+	}
+	record, err := r.ledger.Begin(context.WithoutCancel(ctx), r.record, call, about)
+	if errors.Is(err, ledger.ErrFull) {
+		r.facts.record.full = true
+		return nil
+	}
+	if err != nil {
+		return r.notBegun(ctx, call, err)
+	}
+	r.begun(record, call)
+	return nil
+}
+
+// notBegun is for a begin that failed. It may have been written all the same: then nothing was sent.
+func (r *reconciliation) notBegun(ctx context.Context, call v1alpha1.Call, err error) error {
+	r.localState.Update(r.mandate, func(s *localState) { s.unsent = call.Nonce })
+	return r.reloadIfLost(ctx, err)
+}
+
+// beginAttempt makes a shutdown wait for the end of this reconciliation. It reports false once a shutdown has begun.
+func (r *reconciliation) beginAttempt() bool {
+	r.attempting = r.attempting || r.runner.TryBegin()
+	if !r.attempting {
+		r.facts.failureReason = reasonStaleCache
+	}
+	return r.attempting
+}
+
+// nextCall is the call that is made now, in a new entry or in the one of a request that was lost.
+func (r *reconciliation) nextCall(order *v1alpha1.Call, now time.Time) v1alpha1.Call {
+	call := ledger.New(order.Kind, now)
+	if before := r.facts.record.made(order); before != nil {
+		call = ledger.Again(before, now)
+	}
+	call.Individual, call.Check = order.Individual, order.Check
+	call.Evidence, call.Generation = order.Evidence, r.mandate.Generation
+	return call
+}
+
+// beginWithoutRecord is for an application whose record was lost. In a namespace that is being deleted, no record can
+// be made, and what deletionPolicy says is done without one.
+func (r *reconciliation) beginWithoutRecord(ctx context.Context, order *v1alpha1.Call) error {
+	call, spec := r.nextCall(order, r.clock.Now()), r.recordOf()
+	call.Seq = 1
+	spec.ApplicationID, spec.Calls = &r.facts.id, []v1alpha1.Call{call}
+	record, err := r.ledger.Claim(context.WithoutCancel(ctx), r.name(), spec)
+	switch {
+	case errors.Is(err, ledger.ErrNoNamespace) && r.facts.deletion.requested:
+		r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: r.clock.Now()}
+		return nil
+	case err != nil:
+		return r.notBegun(ctx, call, err)
+	}
+	r.begun(record, call)
+	return nil
+}
+
+// withIndividuals is what the record is about, with which individual is which; nil if it has that already, or if that
+// is not known.
+func (r *reconciliation) withIndividuals() *v1alpha1.ApplicationRecordSpec {
+	if len(r.record.Spec.Individuals) > 0 || r.application == nil || !r.matching.Complete {
+		return nil
+	}
+	about := r.record.Spec.DeepCopy()
+	for i, found := range r.matching.Individuals {
+		if found.ID < 1 || found.ID > v1alpha1.MaxID {
+			return nil
+		}
+		name := r.mandate.Spec.Individuals[i].Name
+		about.Individuals = append(about.Individuals, v1alpha1.RecordedIndividual{Name: name, ID: found.ID})
+	}
+	return about
+}
+
+// begun takes the call over from the record.
+func (r *reconciliation) begun(record *v1alpha1.ApplicationRecord, call v1alpha1.Call) {
+	r.nonce = call.Nonce
+	r.facts.requested = false // it is done
+	r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: r.clock.Now()}
+	if call.Kind == v1alpha1.CallSubscribe { // what it comes to is looked up, and ends it
+		r.facts.subscription.begun, r.facts.subscription.lookup = true, notLooked
+	}
+	r.setRecord(record)
+}
+
+// attempted is the entry of the call that this reconciliation makes; nil if it has none.
+func (r *reconciliation) attempted() *v1alpha1.Call {
+	return ledger.Find(r.record, func(c *v1alpha1.Call) bool { return c.Nonce == r.nonce })
+}
+
+// verify reads the Mandate and its service past the cache and after the begin. An edit or a deletion that came in
+// between must stop the call, and so must an id that somebody else has bound, or a namespace that is not selected any
+// more. An operator that knows of an edit finds the entry of the call that is verified here.
+func (r *reconciliation) verify(ctx context.Context) {
+	live := &v1alpha1.Mandate{}
+	same, err := r.serviceIsCurrent(ctx)
+	err = errors.Join(err, r.live.Get(ctx, r.name(), live))
+	same = same && err == nil && r.isCurrent(live) && r.ordersStill(ctx, live)
+	r.facts.attempt.phase = attemptWithdrawn
+	if same {
+		r.facts.attempt.phase = attemptVerified
+	}
+	if err != nil {
+		r.facts.attempt.why = v1alpha1.ReasonRetrying
+		log.FromContext(ctx).Info("Failed to read the Mandate or its service again, sent nothing",
+			"error", apierror.Redact(err).Error())
+	}
+}
+
+// serviceIsCurrent reports whether the connection is that of the service as it is now, and the namespace may use it.
+func (r *reconciliation) serviceIsCurrent(ctx context.Context) (bool, error) {
+	current, gone, err := r.session.IsCurrent(ctx, r.liveServices, r.mandate.Namespace)
+	return current || gone && r.facts.deletion.requested, err // it went with the namespace, and leads nowhere else
+}
+
+// isCurrent reports whether a live Mandate is the one of this reconciliation.
+func (r *reconciliation) isCurrent(live *v1alpha1.Mandate) bool {
+	return live.UID == r.mandate.UID && live.Generation == r.mandate.Generation &&
+		live.DeletionTimestamp.IsZero() == r.mandate.DeletionTimestamp.IsZero()
+}
+
+// ordersStill reports whether a live Mandate asks for the call. That it has the same generation is not enough: after a
+// restore of etcd, another edit can have it.
+func (r *reconciliation) ordersStill(ctx context.Context, live *v1alpha1.Mandate) bool {
+	spec, deleted := &live.Spec, !live.DeletionTimestamp.IsZero()
+	switch kind := r.facts.attempt.kind; kind {
+	case v1alpha1.CallCreate:
+		return !deleted && live.Status.ApplicationID == nil && (usesSecrets(r.mandate) || r.takeSpec(ctx, live))
+	case v1alpha1.CallDelete:
+		return deleted && spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete
+	case v1alpha1.CallArchive:
+		return deleted && spec.DeletionPolicy == v1alpha1.DeletionPolicyArchive || !deleted && !spec.Suspend && spec.Archived
+	case v1alpha1.CallComplete, v1alpha1.CallReject:
+		return !deleted && !spec.Suspend && equality.Semantic.DeepEqual(spec.Decision, r.mandate.Spec.Decision)
+	case v1alpha1.CallSubscribe:
+		return !deleted && !spec.Suspend && r.takeReceiver(ctx)
+	default:
+		return !deleted && !spec.Suspend && r.takeReview(live)
+	}
+}
+
+// send sends the call, once. A shutdown does not cut it short: the client sees to that, and Drain waits for it.
+func (r *reconciliation) send(ctx context.Context) {
+	a, id := &r.facts.attempt, r.facts.id
+	a.phase = attemptAnswered
+	var change *idv.Change
+	var err error
+	switch a.kind {
+	case v1alpha1.CallCreate:
+		r.post(ctx)
+		return
+	case v1alpha1.CallComplete:
+		change, err = r.client.CompleteApplication(ctx, id, r.application.State)
+	case v1alpha1.CallReject:
+		change, err = r.client.RejectApplication(ctx, id, r.application.State)
+	case v1alpha1.CallArchive:
+		change, err = r.client.ArchiveApplication(ctx, id)
+	case v1alpha1.CallDelete:
+		change, err = r.client.DeleteApplication(ctx, id)
+	case v1alpha1.CallAcceptCheck:
+		change, err = r.client.AcceptCheck(ctx, r.attempted().Check, r.checkReview)
+	case v1alpha1.CallRejectCheck:
+		change, err = r.client.RejectCheck(ctx, r.attempted().Check, r.checkReview)
+	case v1alpha1.CallSubscribe:
+		change, err = r.subscribe(ctx)
+	}
+	r.answered(ctx, change, err)
+}
+
+// answered takes over what the answer to a call proves. What became of it, another read shows.
+func (r *reconciliation) answered(ctx context.Context, change *idv.Change, err error) {
+	a := &r.facts.attempt
+	logger := log.FromContext(ctx).WithValues("call", a.kind, "applicationID", r.facts.id)
+	if err == nil {
+		a.outcome = idv.Done
+		if change.Accepted {
+			a.outcome = idv.Accepted
+		}
+		r.facts.application.read = false
+		logger.Info("The service carried out a call", "outcome", a.outcome.String())
+		return
+	}
+	a.outcome, a.cause = idv.OutcomeOf(err), idv.KindOf(err)
+	a.refusal = idv.IsRefusal(err)
+	r.facts.retryAfter = idv.RetryAfterOf(err)
+	// Where the answer is that the application does not exist, another read has to say so as well.
+	r.facts.application.read = r.facts.application.read && a.outcome.NothingDone() && !idv.IsNotFound(err)
+	logger.Info("A call failed or its outcome is unknown", "outcome", a.outcome.String(), "error", err.Error())
+	if a.outcome == idv.Unknown { // the entry says so already: it was written before the request went out
+		kind := a.kind
+		r.facts.attempt = attemptFacts{}
+		r.callFailed(kind, v1alpha1.ReasonReadFailed)
+	}
+}
+
+// callFailed ends the reconciliation. A subscription that fails ends nothing else.
+func (r *reconciliation) callFailed(kind v1alpha1.CallKind, reason string) {
+	if kind == v1alpha1.CallSubscribe {
+		r.pauseSubscription(r.facts.retryAfter)
+		return
+	}
+	r.facts.failureReason = reason
+}
+
+// conclude records what became of a call. It is known nowhere else, so that is tried until it succeeds.
+func (r *reconciliation) conclude(ctx context.Context) error {
+	attempt, entry := r.facts.attempt, r.attempted()
+	if entry == nil { // there was no record to begin it in
+		made := ledger.New(attempt.kind, r.clock.Now())
+		r.facts.record.calls = []v1alpha1.Call{r.conclusion(&made)} // this reconciliation knows, and does not send it again
+		r.concluded(attempt)
+		return nil
+	}
+	conclusion := r.conclusion(entry)
+	record, err := r.ledger.End(context.WithoutCancel(ctx), r.record, conclusion)
+	lost := errors.Is(err, ledger.ErrLost) || apierrors.IsInvalid(err) // it has ended otherwise, which is final
+	if err != nil && !lost {
+		return r.unrecorded(err)
+	}
+	r.concluded(attempt)
+	if lost {
+		return r.reloadIfLost(ctx, ledger.ErrLost)
+	}
+	r.setRecord(record)
+	return nil
+}
+
+// concluded ends the attempt, and says what it means for the reconciliation.
+func (r *reconciliation) concluded(attempt attemptFacts) {
+	r.facts.attempt = attemptFacts{}
+	switch {
+	case attempt.phase != attemptAnswered:
+		r.callFailed(attempt.kind, cmp.Or(attempt.why, reasonStaleCache))
+	case attempt.kind == v1alpha1.CallCreate && attempt.outcome.NothingDone() && !attempt.refusal:
+		r.facts.failureReason = v1alpha1.ReasonRetrying
+	case attempt.kind != v1alpha1.CallCreate && answerOf(attempt) == v1alpha1.AnswerNotSent:
+		r.callFailed(attempt.kind, v1alpha1.ReasonReadFailed)
+	}
+}
+
+// conclusion is the entry of a call with what its answer proves. A request that did nothing does not count. What became
+// of the ones before it stays open.
+func (r *reconciliation) conclusion(entry *v1alpha1.Call) v1alpha1.Call {
+	a, answer := r.facts.attempt, answerOf(r.facts.attempt)
+	var conclusion v1alpha1.Call
+	switch {
+	case a.outcome == idv.Done:
+		conclusion = ledger.Ended(*entry, v1alpha1.CallDone, r.clock.Now())
+	case answer == "" || answer == v1alpha1.AnswerIDTooLarge:
+		conclusion = ledger.Ended(*entry, v1alpha1.CallAccepted, r.clock.Now())
+	case entry.Sends == 1:
+		conclusion = ledger.Ended(*entry, resultOf(answer), r.clock.Now())
+		conclusion.Sends = 0
+	case a.duplicate:
+		// The application of an earlier request exists, or its individuals: there is no way to learn its id.
+		answer = v1alpha1.AnswerDuplicate
+		conclusion = ledger.Ended(*entry, v1alpha1.CallUnknown, r.clock.Now())
+	default:
+		conclusion = ledger.Ended(*entry, v1alpha1.CallUnknown, r.clock.Now())
+		conclusion.Sends--
+	}
+	conclusion.Answer = answer
+	if a.candidate != 0 {
+		conclusion.CandidateID = &a.candidate
+	}
+	return conclusion
+}
+
+// answerOf says what the last request of a call proves; "" if it was carried out, or may have been.
+func answerOf(a attemptFacts) v1alpha1.CallAnswer {
+	switch {
+	case a.idTooLarge:
+		return v1alpha1.AnswerIDTooLarge
+	case a.phase != attemptAnswered, a.outcome.NothingDone() && !a.refusal: // it was withdrawn, or too late
+		return v1alpha1.AnswerNotSent
+	case !a.outcome.NothingDone():
+		return ""
+	case a.kind == v1alpha1.CallCreate && a.cause == idv.KindDuplicateReference:
+		return v1alpha1.AnswerDuplicate
+	case a.outcome == idv.Forbidden:
+		return v1alpha1.AnswerForbidden
+	case a.kind == v1alpha1.CallCreate && a.cause != idv.KindInvalid:
+		return v1alpha1.AnswerRetryable
+	default:
+		return v1alpha1.AnswerRefused
+	}
+}
+
+// resultOf is the result of a call of which no request did anything.
+func resultOf(answer v1alpha1.CallAnswer) v1alpha1.CallResult {
+	switch answer {
+	case v1alpha1.AnswerNotSent:
+		return v1alpha1.CallNotSent
+	case v1alpha1.AnswerForbidden:
+		return v1alpha1.CallForbidden
+	default:
+		return v1alpha1.CallRefused
+	}
+}
+
+// unrecorded: the API server did not record how the call ended. The status says so, and then only that is tried again.
+func (r *reconciliation) unrecorded(err error) error {
+	if !r.facts.attempt.unrecorded {
+		r.facts.attempt.unrecorded = true
+		return nil
+	}
+	return &engine.UnrecordedError{Err: err}
+}
+
+// resolveLost records what a read shows of a call whose process has ended before it could.
+func (r *reconciliation) resolveLost(ctx context.Context) error {
+	open, result := r.facts.record.open(), v1alpha1.CallUnknown
+	if isShown(r.facts, open) {
+		result = v1alpha1.CallDone
+	}
+	log.FromContext(ctx).Info("Recording what became of a call whose answer was lost",
+		"call", open.Kind, "result", result, "applicationID", r.facts.id)
+	record, err := r.ledger.EndOther(ctx, r.record, ledger.Ended(*open, result, r.clock.Now()))
+	if err != nil {
+		return r.reloadIfLost(ctx, err)
+	}
+	r.setRecord(record)
+	return nil
+}
+
+// showPending writes that the result of a call is not recorded. Nothing depends on whether that succeeds.
+func (r *reconciliation) showPending(ctx context.Context) {
+	r.facts.attempt.shown = true
+	if err := r.writeStatus(context.WithoutCancel(ctx), v1alpha1.ReasonRecordPending, 0); err != nil {
+		log.FromContext(ctx).Info("Failed to write the status", "error", apierror.Redact(err).Error())
+	}
+}

@@ -1,0 +1,109 @@
+package mandate
+
+import (
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client"
+)
+
+// decisions on evidence and by rule.
+func decisions() map[string]decideCase {
+	return map[string]decideCase{
+		"evidence that its author has not seen": {
+			facts: decided(completeSeen, shows("new-2")),
+			want:  wait(v1alpha1.ReasonDecisionOutdated),
+		},
+		"evidence that only a review of the spec has changed": {
+			facts: decided(completeSeen, func(f *facts) { f.application.evidence.shown = "accepted-1" }),
+			want:  decision{Step: stepBegin}, call: completeCall,
+		},
+		"evidence that was there before": {
+			why:   "an individual may have been reset in between",
+			facts: decided(completeSeen, shows("seen-3")),
+			want:  wait(v1alpha1.ReasonDecisionOutdated),
+		},
+		"no evidence, because the record is lost": {
+			facts: decided(completeSeen, func(f *facts) { f.application.evidence = evidenceFacts{known: true} }),
+			want:  wait(v1alpha1.ReasonDecisionOutdated),
+		},
+		"evidence is not known before the record is read": {
+			facts: decided(completeSeen, func(f *facts) { f.application.evidence = evidenceFacts{} }),
+			want:  decision{Step: stepReadRecord},
+		},
+		"the rule holds": {
+			facts: decided(completeRule, func(f *facts) {
+				f.application.evidence.passed, f.application.evidence.settled = true, true
+			}),
+			want: decision{Step: stepBegin}, call: completeCall,
+		},
+		"the rule does not hold": {
+			facts: decided(completeRule, func(*facts) {}),
+			want:  wait(v1alpha1.ReasonAccepted),
+		},
+		"the rule has to hold for some time": {
+			why: "checks may come one after the other",
+			facts: decided(completeRule, func(f *facts) {
+				e := &f.application.evidence
+				e.passed, e.settled = true, true
+				e.since = now.Add(-time.Minute)
+			}),
+			want: waitFor(v1alpha1.ReasonAccepted, 9*time.Minute),
+		},
+		"a review that is outdated holds the decision": {
+			facts: decided(completeSeen, func(f *facts) { f.application.reviewOutdated = true }),
+			want:  wait(v1alpha1.ReasonReviewOutdated),
+		},
+		"a review that was refused holds the decision": {
+			facts: decided(completeSeen, func(f *facts) {
+				f.application.reviews, f.record = reviews()[:1], logged(firstReview, v1alpha1.CallRefused, 0)
+			}),
+			want: wait(v1alpha1.ReasonReviewRefused),
+		},
+		"a state that nobody knows": {
+			facts: decided(completeSeen, func(f *facts) {
+				f.application.stage, f.application.evidence.settled = client.StageOpen, true
+			}),
+			want: wait(v1alpha1.ReasonStateUnknown),
+		},
+		"a state that nobody knows, for a moment": {
+			facts: decided(completeSeen, func(f *facts) {
+				f.application.stage, f.application.evidence.settled = client.StageOpen, true
+				f.application.evidence.since = now.Add(-9 * time.Minute)
+			}),
+			want: waitFor(v1alpha1.ReasonAccepted, time.Minute),
+		},
+		"forbidden": {
+			facts: decided(completeSeen, func(f *facts) { f.record = logged(completeCall, v1alpha1.CallForbidden, 0) }),
+			want:  wait(v1alpha1.ReasonDecisionForbidden),
+		},
+		"a refused decision, on request": {
+			facts: decided(completeSeen, func(f *facts) {
+				f.record, f.requested = logged(completeCall, v1alpha1.CallRefused, 0), true
+			}),
+			want: decision{Step: stepBegin}, call: completeCall,
+		},
+		"a forbidden decision, on request": {
+			facts: decided(completeSeen, func(f *facts) {
+				f.record, f.requested = logged(completeCall, v1alpha1.CallForbidden, 0), true
+			}),
+			want: decision{Step: stepBegin}, call: completeCall,
+		},
+		"a decision by rule that was refused": {
+			why: "it was about what shows now, though nobody has named it",
+			facts: decided(completeRule, func(f *facts) {
+				f.application.evidence.passed = true
+				f.record = logged(completeCall, v1alpha1.CallRefused, 0)
+			}),
+			want: wait(v1alpha1.ReasonDecisionRefused),
+		},
+		"a decision by rule that was refused, and other evidence": {
+			facts: decided(completeRule, func(f *facts) {
+				shows("new-2")(f)
+				f.application.evidence.passed = true
+				f.record = logged(completeCall, v1alpha1.CallRefused, 0)
+			}),
+			want: decision{Step: stepBegin}, call: &v1alpha1.Call{Kind: v1alpha1.CallComplete, Evidence: "new-2"},
+		},
+	}
+}

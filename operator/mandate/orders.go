@@ -1,0 +1,221 @@
+package mandate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/ledger"
+)
+
+// An order is a call on an application that the spec asks for. What the log says of it decides whether it is made now.
+
+// orderState is what the log says of an order.
+type orderState int
+
+const (
+	orderReady     orderState = iota // it can begin, or be sent again
+	orderUnderWay                    // a request may be under way
+	orderEnded                       // it was made: only a read shows more
+	orderRefused                     // sent again on request, or when another order comes
+	orderForbidden                   // likewise
+	orderUnknown                     // whether it was made, a person has to find out
+)
+
+const (
+	// openCallRequeue is how soon a call that is under way is looked for again: usually, it ends within seconds.
+	openCallRequeue = 5 * time.Second
+	// oppositePeriod is how long Reject waits for what becomes of Complete, and the other way round.
+	oppositePeriod = 24 * time.Hour
+)
+
+// retriedAlone are the kinds that are sent again after a refusal though nothing has changed: the application may have.
+var retriedAlone = []v1alpha1.CallKind{v1alpha1.CallArchive, v1alpha1.CallDelete}
+
+// sameOrder reports whether two calls are one: about the same evidence.
+func sameOrder(a, b *v1alpha1.Call) bool {
+	return a.Kind == b.Kind && a.Name == b.Name && a.Individual == b.Individual && a.Evidence == b.Evidence
+}
+
+// made is the entry of an order; nil if there is none.
+func (r *recordFacts) made(order *v1alpha1.Call) *v1alpha1.Call {
+	return r.last(func(c *v1alpha1.Call) bool { return sameOrder(c, order) })
+}
+
+// wasMade reports whether an order was made so long ago that only a digest of it is left.
+func (r *recordFacts) wasMade(order *v1alpha1.Call) bool {
+	return ledger.WasMade(&v1alpha1.ApplicationRecord{Spec: v1alpha1.ApplicationRecordSpec{Earlier: r.earlier}}, order)
+}
+
+// last is the last call that is so; nil if there is none.
+func (r *recordFacts) last(is func(*v1alpha1.Call) bool) *v1alpha1.Call {
+	for i := len(r.calls) - 1; i >= 0; i-- {
+		if is(&r.calls[i]) {
+			return &r.calls[i]
+		}
+	}
+	return nil
+}
+
+// open is the call whose result is open; nil if there is none. There is one at most, but for a create.
+func (r *recordFacts) open() *v1alpha1.Call {
+	return r.last(func(c *v1alpha1.Call) bool { return c.Result == "" && c.Kind != v1alpha1.CallCreate })
+}
+
+// mayBeUnderWay reports whether another process may still send the open call.
+func (f *facts) mayBeUnderWay() bool { return f.now.Before(f.record.observed.Add(f.settleDelay)) }
+
+// stateOf is what the log says of an order that the application does not show.
+func stateOf(f facts, order *v1alpha1.Call) orderState {
+	if f.record.open() != nil && f.mayBeUnderWay() {
+		return orderUnderWay // whatever it is: one call at a time
+	}
+	entry := f.record.made(order)
+	switch {
+	case awaitsOpposite(f, order), entry == nil && f.record.wasMade(order),
+		entry != nil && slices.Contains(endResults, entry.Result):
+		return orderEnded
+	case entry == nil, entry.Result == v1alpha1.CallNotSent:
+		return orderReady
+	default:
+		if entry.Sends < ledger.MaxSends(entry.Kind) {
+			return stateOfAnother(f, entry)
+		}
+		return orderUnknown
+	}
+}
+
+// endResults are those of calls that are never sent again.
+var endResults = []v1alpha1.CallResult{v1alpha1.CallDone, v1alpha1.CallAccepted}
+
+// stateOfAnother is what the log says of one more request of a call that may not have been carried out so far. If the
+// last one was refused, it waits, whatever became of those before.
+func stateOfAnother(f facts, entry *v1alpha1.Call) orderState {
+	switch {
+	case f.requested, slices.Contains(retriedAlone, entry.Kind) && !f.now.Before(ledger.RetryTime(nil, entry)):
+		return orderReady
+	case entry.Result == v1alpha1.CallForbidden, entry.Answer == v1alpha1.AnswerForbidden:
+		return orderForbidden
+	case entry.Result == v1alpha1.CallRefused, entry.Answer == v1alpha1.AnswerRefused:
+		return orderRefused
+	default:
+		return orderReady // it was lost, and the application does not show it
+	}
+}
+
+// awaitsOpposite reports whether the opposite decision was sent, and may still be carried out.
+func awaitsOpposite(f facts, order *v1alpha1.Call) bool {
+	opposite := map[v1alpha1.CallKind]v1alpha1.CallKind{
+		v1alpha1.CallComplete: v1alpha1.CallReject, v1alpha1.CallReject: v1alpha1.CallComplete,
+	}[order.Kind]
+	return opposite != "" && slices.ContainsFunc(f.record.calls, func(c v1alpha1.Call) bool {
+		return c.Kind == opposite && c.Sends > 0 && f.now.Sub(c.StartedTime.Time) < oppositePeriod
+	})
+}
+
+// archiveOrder is what spec.archived asks for.
+func archiveOrder() *v1alpha1.Call { return &v1alpha1.Call{Kind: v1alpha1.CallArchive} }
+
+// decisionOrder is what spec.decision asks for. By a rule, it is about what shows now.
+func decisionOrder(f facts) *v1alpha1.Call {
+	order := &v1alpha1.Call{Kind: v1alpha1.CallComplete, Evidence: f.decision.Evidence}
+	if f.decision.Outcome == v1alpha1.DecisionReject {
+		order.Kind = v1alpha1.CallReject
+	}
+	if f.decision.When != "" {
+		order.Evidence = f.application.evidence.shown
+	}
+	return order
+}
+
+// deletionOrder is what deletionPolicy asks for.
+func deletionOrder(f facts) *v1alpha1.Call {
+	if f.deletion.policy == v1alpha1.DeletionPolicyArchive {
+		return archiveOrder()
+	}
+	return &v1alpha1.Call{Kind: v1alpha1.CallDelete}
+}
+
+// nextOrder is the call on the application that can be made now; nil if there is none. On request, archiving comes
+// last: it is tried again by itself, and the others are not.
+func nextOrder(f facts) *v1alpha1.Call {
+	archive := f.archive && !f.application.archived && stateOf(f, archiveOrder()) == orderReady
+	review := nextReview(f)
+	switch {
+	case f.deletion.requested:
+		return deletionOrder(f)
+	case archive && !f.requested:
+		return archiveOrder()
+	case review != nil:
+		return review
+	case decisionReason(f) == "":
+		return decisionOrder(f)
+	case archive:
+		return archiveOrder()
+	default:
+		return nil
+	}
+}
+
+// nextReview is that of spec.checkReviews which can be sent now; nil if there is none.
+func nextReview(f facts) *v1alpha1.Call {
+	if f.application.unmatched || f.final() {
+		return nil
+	}
+	for i := range f.application.reviews {
+		if review := &f.application.reviews[i]; stateOf(f, review) == orderReady {
+			return review
+		}
+	}
+	return nil
+}
+
+// reviewRefused reports whether one of spec.checkReviews needs a person.
+func reviewRefused(f facts) bool {
+	return slices.ContainsFunc(f.application.reviews, func(review v1alpha1.Call) bool {
+		return slices.Contains([]orderState{orderRefused, orderForbidden, orderUnknown}, stateOf(f, &review))
+	})
+}
+
+// isShown reports whether the application shows that a call was carried out.
+func isShown(f facts, call *v1alpha1.Call) bool {
+	a := f.application
+	switch call.Kind {
+	case v1alpha1.CallComplete:
+		return a.read && a.stage == client.StageCompleted
+	case v1alpha1.CallReject:
+		return a.read && a.stage == client.StageRejected
+	case v1alpha1.CallArchive:
+		return a.read && a.archived
+	case v1alpha1.CallDelete: // after a lost answer, a 404 says no more than at any other time
+		confirmed := a.missing && !a.unproven && !f.record.otherURL && !f.otherAccount()
+		return confirmed || a.read && a.stage == client.StageClosed
+	case v1alpha1.CallAcceptCheck, v1alpha1.CallRejectCheck:
+		return a.read && a.reviewShown
+	default:
+		return false
+	}
+}
+
+// decideLost is for a call of a process that has ended: no step if there is none, or if it is sent again.
+func decideLost(f facts, reason string) decision {
+	open := f.record.open()
+	switch {
+	case open == nil:
+		return decision{}
+	case f.mayBeUnderWay():
+		passed := f.now.Sub(f.record.observed)
+		return waitFor(reason, min(max(openCallRequeue, passed), f.settleDelay-passed))
+	case !isShown(f, open) && isOrdered(f, open) && open.Sends < ledger.MaxSends(open.Kind):
+		return decision{}
+	default:
+		return decision{Step: stepResolveLost}
+	}
+}
+
+// isOrdered reports whether a call is what the spec asks for next.
+func isOrdered(f facts, call *v1alpha1.Call) bool {
+	next := nextOrder(f)
+	return next != nil && sameOrder(next, call)
+}
