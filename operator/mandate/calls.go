@@ -281,6 +281,7 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 func (r *reconciliation) concluded(attempt attemptFacts) {
 	r.facts.attempt = attemptFacts{}
 	switch {
+	case attempt.unsent: // it tells nothing of the call that this reconciliation may make
 	case attempt.phase != attemptAnswered:
 		r.callFailed(attempt.kind, cmp.Or(attempt.why, reasonStaleCache))
 	case attempt.kind == v1alpha1.CallCreate && attempt.outcome.NothingDone() && !attempt.refusal:

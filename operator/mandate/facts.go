@@ -154,6 +154,7 @@ type attemptFacts struct {
 	phase   attemptPhase
 	started time.Time // by the monotonic clock
 	why     string    // reason why it was withdrawn; "" if the cache was stale
+	unsent  bool      // an earlier reconciliation began it, without an answer of the API server
 	outcome client.Outcome
 	cause   client.Kind
 	refusal bool // of what was asked: not of who asked, or how often
