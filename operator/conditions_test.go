@@ -1,7 +1,6 @@
 package operator_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -13,17 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
-	toolscache "k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/operator"
 )
 
 // explanation is the page that documents the reasons.
@@ -32,58 +20,15 @@ const explanation = "docs/conditions.md"
 // seenReason is a kind and the reason of a condition, as in "Mandate Suspended".
 type seenReason string
 
-// seenReasons are the reasons of all conditions during the tests.
-type seenReasons struct {
-	mu   sync.Mutex
-	seen map[seenReason]bool
+// kinds are the kinds of resources with conditions, as the page has them.
+var kinds = map[string]string{
+	"identityservices": "IdentityService", "clusteridentityservices": "IdentityService", "mandates": "Mandate",
+	"mandateactions": "MandateAction",
 }
 
-// watchConditions records the reason of every condition of our kinds until ctx ends.
-func watchConditions(ctx context.Context) (*seenReasons, error) {
-	s := &seenReasons{seen: map[seenReason]bool{}}
-	all, err := cache.New(env.Config, cache.Options{Scheme: operator.Scheme()})
-	if err != nil {
-		return nil, err
-	}
-	go func() { _ = all.Start(ctx) }()
-	kinds := []client.Object{
-		&v1alpha1.IdentityService{}, &v1alpha1.ClusterIdentityService{}, &v1alpha1.Mandate{}, &v1alpha1.MandateAction{},
-	}
-	handler := toolscache.ResourceEventHandlerFuncs{AddFunc: s.record, UpdateFunc: func(_, now any) { s.record(now) }}
-	for _, kind := range kinds {
-		informer, err := all.GetInformer(ctx, kind)
-		if err != nil {
-			return nil, err
-		}
-		if _, err = informer.AddEventHandler(handler); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
-}
-
-func (s *seenReasons) record(object any) {
-	kind, conditions := "", []metav1.Condition(nil)
-	switch o := object.(type) {
-	case *v1alpha1.IdentityService:
-		kind, conditions = "IdentityService", o.Status.Conditions
-	case *v1alpha1.ClusterIdentityService: // documented with IdentityService
-		kind, conditions = "IdentityService", o.Status.Conditions
-	case *v1alpha1.Mandate:
-		kind, conditions = "Mandate", o.Status.Conditions
-	case *v1alpha1.MandateAction:
-		kind, conditions = "MandateAction", o.Status.Conditions
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range conditions {
-		s.seen[seenReason(kind+" "+c.Reason)] = true
-	}
-}
-
-// compare compares the reasons in the tests with the documented ones, and the documented ones with the API's constants.
-// All three have to be the same.
-func (s *seenReasons) compare() (problems []string, err error) {
+// compareReasons compares the reasons in the tests with the documented ones, and the documented ones with the API's
+// constants. All three have to be the same.
+func compareReasons() (problems []string, err error) {
 	page, err := os.ReadFile(filepath.Join(env.Root, explanation))
 	if err != nil {
 		return nil, err
@@ -92,11 +37,15 @@ func (s *seenReasons) compare() (problems []string, err error) {
 	if len(documented) == 0 {
 		return nil, errors.New(explanation + " documents no reason")
 	}
-	// The last changes may arrive late.
-	allSeen := func(context.Context) (bool, error) { return len(without(documented, s.copy())) == 0, nil }
-	_ = wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, time.Minute, true, allSeen)
+	written, err := env.WrittenReasons()
+	if err != nil {
+		return nil, err
+	}
+	seen := map[seenReason]bool{}
+	for of := range written {
+		seen[seenReason(kinds[of.Resource]+" "+of.Reason)] = true
+	}
 	add := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
-	seen := s.copy()
 	for _, c := range without(seen, documented) {
 		add("%s does not document the reason %q, which the operator writes", explanation, c)
 	}
@@ -118,12 +67,6 @@ func (s *seenReasons) compare() (problems []string, err error) {
 		add("%s documents the reason %s, for which the API has no constant", explanation, reason)
 	}
 	return problems, nil
-}
-
-func (s *seenReasons) copy() map[seenReason]bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.seen)
 }
 
 // without returns the members of one set that another one lacks, sorted.

@@ -1,7 +1,6 @@
 package operator_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -14,18 +13,11 @@ import (
 type suite struct{ *testing.M }
 
 func (s suite) Run() int {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	seen, err := watchConditions(ctx)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "watching conditions:", err)
-		return 1
-	}
 	code := s.M.Run()
 	if code != 0 || isFiltered() {
 		return code
 	}
-	for _, compare := range []func() ([]string, error){comparePermissions, seen.compare} {
+	for _, compare := range []func() ([]string, error){comparePermissions, compareReasons} {
 		problems, err := compare()
 		if err != nil {
 			problems = append(problems, err.Error())

@@ -5,20 +5,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// auditPolicy logs the requests of ServiceAccounts, without bodies, which contain personal data. OperatorUser is one.
-// StartAPIServer gives it a certificate instead of a token, and so none of the groups of ServiceAccounts.
+// auditPolicy logs the requests of ServiceAccounts, without bodies, which contain personal data, but for the patches of
+// a status, which has none. OperatorUser is one. StartAPIServer gives it a certificate instead of a token, and so none
+// of the groups of ServiceAccounts.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
+- level: Request
+  resources: [{group: idv.mandate.io, resources: ["*/status"]}]
 - level: Metadata
   users: [` + OperatorUser + `]
 - level: Metadata
@@ -72,33 +77,67 @@ func (e *Environment) Requests(user string) (map[Permission]int, error) {
 
 // requests counts the requests of a user by RBAC's decision, allow or forbid.
 func (e *Environment) requests(user string) (map[string]map[Permission]int, error) {
+	decided := map[string]map[Permission]int{"allow": {}, "forbid": {}}
+	err := e.eachRequest(func(r *request) {
+		counts := decided[r.Annotations["authorization.k8s.io/decision"]]
+		if r.User.Username == user && counts != nil {
+			counts[newPermission(r.Verb, r.ObjectRef.APIGroup, r.ObjectRef.Resource, r.ObjectRef.Subresource)]++
+		}
+	})
+	return decided, err
+}
+
+// Reason is the reason of a condition of an object of a resource, as in "mandates Suspended".
+type Reason struct{ Resource, Reason string }
+
+// WrittenReasons returns the reasons of all conditions that were written so far, by whomever. A watch would miss some
+// of them after an interruption.
+func (e *Environment) WrittenReasons() (map[Reason]bool, error) {
+	written := map[Reason]bool{}
+	err := e.eachRequest(func(r *request) {
+		var patch struct {
+			Status struct{ Conditions []metav1.Condition }
+		}
+		if r.ResponseStatus.Code != http.StatusOK || json.Unmarshal(r.RequestObject, &patch) != nil {
+			return
+		}
+		for _, c := range patch.Status.Conditions {
+			written[Reason{r.ObjectRef.Resource, c.Reason}] = true
+		}
+	})
+	return written, err
+}
+
+// request is one of the audit log.
+type request struct {
+	Verb           string
+	User           struct{ Username string }
+	ObjectRef      *struct{ APIGroup, Resource, Subresource string }
+	RequestObject  json.RawMessage
+	ResponseStatus struct{ Code int }
+	// Annotations have RBAC's decision. The status does not: admission also returns 403.
+	Annotations map[string]string
+}
+
+// eachRequest calls found for each request for an object.
+func (e *Environment) eachRequest(found func(*request)) error {
 	log, err := os.Open(e.auditLog())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = log.Close() }()
-	decided := map[string]map[Permission]int{"allow": {}, "forbid": {}}
 	lines := bufio.NewScanner(log)
-	lines.Buffer(nil, 1<<20)
+	lines.Buffer(nil, 1<<22)
 	for lines.Scan() {
-		var event struct {
-			Verb      string
-			User      struct{ Username string }
-			ObjectRef *struct{ APIGroup, Resource, Subresource string }
-			// Annotations have RBAC's decision. The status does not: admission also returns 403.
-			Annotations map[string]string
+		var r request
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			return fmt.Errorf("%s: %w", e.auditLog(), err)
 		}
-		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
-			return nil, fmt.Errorf("%s: %w", e.auditLog(), err)
+		if r.ObjectRef != nil {
+			found(&r)
 		}
-		counts := decided[event.Annotations["authorization.k8s.io/decision"]]
-		if event.User.Username != user || event.ObjectRef == nil || counts == nil {
-			continue
-		}
-		object := event.ObjectRef
-		counts[newPermission(event.Verb, object.APIGroup, object.Resource, object.Subresource)]++
 	}
-	return decided, lines.Err()
+	return lines.Err()
 }
 
 func (e *Environment) auditLog() string { return filepath.Join(e.Dir, "audit.log") }

@@ -1,6 +1,7 @@
 package testenv
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -9,6 +10,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -67,5 +71,42 @@ func TestUsedPermissions(t *testing.T) {
 	}
 	if diff := cmp.Diff([]Permission{"list secrets"}, refused); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
+	}
+}
+
+// The audit log has the reasons of what was written, and not of what the API server rejected.
+func TestWrittenReasons(t *testing.T) {
+	e := newControlPlane(t)
+	if err := e.InstallCRDs(); err != nil {
+		t.Fatal(err)
+	}
+	admin, err := client.New(e.Config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"baseURL": "https://idv.example.com"}}}
+	service.SetGroupVersionKind(schema.GroupVersionKind{Group: "idv.mandate.io", Version: "v1alpha1", Kind: "IdentityService"})
+	service.SetNamespace("default")
+	service.SetName("default")
+	if err = unstructured.SetNestedField(service.Object, "credentials", "spec", "credentialsSecretRef", "name"); err != nil {
+		t.Fatal(err)
+	}
+	if err = admin.Create(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+	const patch = `{"status": {"conditions": [{"type": "Ready", "status": %q, "reason": %q, "message": "",
+		"lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`
+	for status, reason := range map[string]string{"True": "Written", "invalid": "Rejected"} {
+		data := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, patch, status, reason))
+		if err = admin.Status().Patch(t.Context(), service.DeepCopy(), data); apierrors.IsInvalid(err) != (status == "invalid") {
+			t.Fatalf("status %q: %v", status, err)
+		}
+	}
+	written, err := e.WrittenReasons()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[Reason]bool{{"identityservices", "Written"}: true}, written); diff != "" {
+		t.Errorf("written reasons (-want +got):\n%s", diff)
 	}
 }

@@ -23,7 +23,8 @@ const (
 	// nextCallDelay is how soon a reconciliation follows one that left something to do, because it had acted on people:
 	// when the cache has what that one wrote.
 	nextCallDelay = 100 * time.Millisecond
-	// acceptedPeriod is how long the operator looks for an application that the service has accepted (202).
+	// acceptedPeriod is how long the operator looks for what the service has accepted, and does not show: an application,
+	// or what a call changes.
 	acceptedPeriod = 24 * time.Hour
 	// missingGracePeriod is how long a 404 is not believed that is not the service's own word.
 	missingGracePeriod = 24 * time.Hour

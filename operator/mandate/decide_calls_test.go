@@ -65,10 +65,19 @@ func loggedDecisions() map[string]decideCase {
 			facts: decidedBefore(completeSeen, completeCall, v1alpha1.CallAccepted, 1, onRequest),
 			want:  wait(v1alpha1.ReasonAccepted), decided: waiting,
 		},
-		"a decision that the service carries out later, and another process": {
-			why:   "the log outlives all processes, and a service may never come to it",
-			facts: decidedBefore(rejectSeen, rejectCall, v1alpha1.CallAccepted, 1, sentBefore(30*day)),
+		"a decision that the service accepted less than a day ago": {
+			facts: decidedBefore(rejectSeen, rejectCall, v1alpha1.CallAccepted, 1, sentBefore(day-time.Second)),
 			want:  wait(v1alpha1.ReasonAccepted), decided: waiting,
+		},
+		"a decision that the service accepted a day ago, and does not show": {
+			why:   "a service may never come to it, and nobody would hear of that",
+			facts: decidedBefore(rejectSeen, rejectCall, v1alpha1.CallAccepted, 1, sentBefore(day)),
+			want:  wait(v1alpha1.ReasonDecisionUnknown), decided: v1alpha1.ReasonDecisionUnknown,
+		},
+		"a decision that the service accepted a day ago, on request": {
+			why:   "what was accepted is never sent again",
+			facts: decidedBefore(rejectSeen, rejectCall, v1alpha1.CallAccepted, 1, sentBefore(day), onRequest),
+			want:  wait(v1alpha1.ReasonDecisionUnknown), decided: v1alpha1.ReasonDecisionUnknown,
 		},
 		"a decision that was carried out about other evidence": {
 			why: "an individual was reset since: it is another decision",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // maxRounds are more than any state needs to come to rest.
@@ -64,7 +65,7 @@ func (x *explorer) faultFree(s state) (state, string) {
 			}
 		}
 		quiet++
-		if s.world != before || confirming(s.world) {
+		if s.world != before || s.world.awaitsService() {
 			quiet = 0
 		}
 		if quiet == 3 || !x.pause(&s, runs) {
@@ -88,16 +89,33 @@ func due(runs [2]map[string]run) string {
 	return text.String()
 }
 
-// confirming reports whether a Mandate waits until a 404 is believed, or until the service has created what it
+// awaitsService reports whether a Mandate waits until a 404 is believed, or until the service has carried out what it
 // accepted.
-func confirming(w *world) bool {
+func (w *world) awaitsService() bool {
 	for _, m := range w.mandates {
 		c := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReconciling)
 		if c != nil && (c.Reason == v1alpha1.ReasonConfirming || c.Reason == v1alpha1.ReasonCreateAccepted) {
 			return true
 		}
+		isRecent := func(c *v1alpha1.Call) bool { return now.Sub(c.StartedTime.Time) < acceptedPeriod }
+		if ledger.Find(w.records[m.Name], func(c *v1alpha1.Call) bool { return isRecent(c) && isAwaited(m, c) }) != nil {
+			return true
+		}
 	}
 	return false
+}
+
+// isAwaited reports whether a Mandate waits for what becomes of a call.
+func isAwaited(m *v1alpha1.Mandate, c *v1alpha1.Call) bool {
+	decided := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionDecided)
+	switch c.Kind {
+	case v1alpha1.CallComplete, v1alpha1.CallReject:
+		return c.Sends > 0 && decided != nil && decided.Reason == v1alpha1.ReasonDecisionWaiting
+	case v1alpha1.CallArchive:
+		return c.Sends > 0 && m.Spec.Archived && is(m, v1alpha1.ConditionReady) != metav1.ConditionTrue
+	default:
+		return false
+	}
 }
 
 // round finishes the reconciliation that an operator is in, and makes those that are due.
@@ -249,6 +267,8 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 		return ""
 	case here && stalled != nil && w.waitsForAuthor(m, stalled.Reason):
 		return ""
+	case here && waits != nil && waits.Reason == v1alpha1.ReasonNotArchived && w.acceptedArchive(m):
+		return ""
 	case here && ready != metav1.ConditionTrue && (m.Status.Outcome == "" || m.Status.Outcome == v1alpha1.OutcomeDeleted):
 		return "is not Ready, but its application exists"
 	case here && m.Status.Outcome == v1alpha1.OutcomeDeleted:
@@ -305,6 +325,13 @@ func (w *world) waitsForAuthor(m *v1alpha1.Mandate, reason string) bool {
 	default:
 		return slices.Contains(forAPerson, reason)
 	}
+}
+
+// acceptedArchive reports whether the service accepted to archive the application of a Mandate, and never did.
+func (w *world) acceptedArchive(m *v1alpha1.Mandate) bool {
+	return ledger.Find(w.records[m.Name], func(c *v1alpha1.Call) bool {
+		return c.Kind == v1alpha1.CallArchive && c.Result == v1alpha1.CallAccepted
+	}) != nil
 }
 
 // unmatched reports whether the service or a Secret may keep individuals from being told apart.

@@ -17,18 +17,14 @@ type orderState int
 const (
 	orderReady     orderState = iota // it can begin, or be sent again
 	orderUnderWay                    // a request may be under way
-	orderEnded                       // it was made: only a read shows more
+	orderEnded                       // it was made, and only a read shows more: for a day
 	orderRefused                     // sent again on request, or when another order comes
 	orderForbidden                   // likewise
 	orderUnknown                     // whether it was made, a person has to find out
 )
 
-const (
-	// openCallRequeue is how soon a call that is under way is looked for again: usually, it ends within seconds.
-	openCallRequeue = 5 * time.Second
-	// oppositePeriod is how long Reject waits for what becomes of Complete, and the other way round.
-	oppositePeriod = 24 * time.Hour
-)
+// openCallRequeue is how soon a call that is under way is looked for again: usually, it ends within seconds.
+const openCallRequeue = 5 * time.Second
 
 // retriedAlone are the kinds that are sent again after a refusal though nothing has changed: the application may have.
 var retriedAlone = []v1alpha1.CallKind{v1alpha1.CallArchive, v1alpha1.CallDelete}
@@ -73,9 +69,13 @@ func stateOf(f facts, order *v1alpha1.Call) orderState {
 	}
 	entry := f.record.made(order)
 	switch {
-	case awaitsOpposite(f, order), entry == nil && f.record.wasMade(order),
-		entry != nil && slices.Contains(endResults, entry.Result):
+	case awaitsOpposite(f, order), entry == nil && f.record.wasMade(order):
 		return orderEnded
+	case entry != nil && slices.Contains(endResults, entry.Result):
+		if f.now.Sub(entry.StartedTime.Time) < acceptedPeriod {
+			return orderEnded
+		}
+		return orderUnknown
 	case entry == nil, entry.Result == v1alpha1.CallNotSent:
 		return orderReady
 	default:
@@ -104,13 +104,14 @@ func stateOfAnother(f facts, entry *v1alpha1.Call) orderState {
 	}
 }
 
-// awaitsOpposite reports whether the opposite decision was sent, and may still be carried out.
+// awaitsOpposite reports whether the opposite decision was sent, and may still be carried out: Reject waits for what
+// becomes of Complete, and the other way round.
 func awaitsOpposite(f facts, order *v1alpha1.Call) bool {
 	opposite := map[v1alpha1.CallKind]v1alpha1.CallKind{
 		v1alpha1.CallComplete: v1alpha1.CallReject, v1alpha1.CallReject: v1alpha1.CallComplete,
 	}[order.Kind]
 	return opposite != "" && slices.ContainsFunc(f.record.calls, func(c v1alpha1.Call) bool {
-		return c.Kind == opposite && c.Sends > 0 && f.now.Sub(c.StartedTime.Time) < oppositePeriod
+		return c.Kind == opposite && c.Sends > 0 && f.now.Sub(c.StartedTime.Time) < acceptedPeriod
 	})
 }
 

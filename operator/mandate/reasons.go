@@ -148,8 +148,8 @@ var conditionSpecs = map[string]conditionSpec{
 		"The service does not let this user complete or reject the application (HTTP 403). Ask for the permission, and " +
 			"then request a reconciliation."},
 	v1alpha1.ReasonDecisionUnknown: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"No answer says what became of spec.decision, and the application does not show it. It is not sent again. Look at " +
-			"the application at the service, and decide there."},
+		"spec.decision was sent, and the application does not show it. It is not sent again. Look at the application at the " +
+			"service, and decide there."},
 	v1alpha1.ReasonLogFull: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The ApplicationRecord holds 1,100 calls, the maximum, so nothing more is sent for this Mandate. Act on the " +
 			"application at the service."},
@@ -157,8 +157,8 @@ var conditionSpecs = map[string]conditionSpec{
 		"All checks are settled, but the operator does not know status.state, so it does not send spec.decision. If the " +
 			"state means in review, add it to spec.states.inReview of the service."},
 	v1alpha1.ReasonReviewRefused: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The service refused one of spec.checkReviews, or does not say what became of it. Look at the check. The operator " +
-			"sends it again on request, or with new evidence."},
+		"The service refused one of spec.checkReviews, or does not show it. Look at the check. The operator sends what was " +
+			"refused again on request, or with new evidence."},
 	v1alpha1.ReasonReviewOutdated: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"A check is not as the author of one of spec.checkReviews saw it; nothing is sent. Look at the check, and copy its " +
 			"evidence from status.individuals, or remove the review."},
@@ -183,8 +183,8 @@ var messages = map[string]string{
 		"more.",
 	v1alpha1.ReasonNoDecision: "The spec has no decision.",
 	v1alpha1.ReasonDecided:    "The decision was carried out.",
-	v1alpha1.ReasonDecisionWaiting: "The decision is not sent yet: it waits until the application is in review, its " +
-		"rule holds, and all reviews are carried out.",
+	v1alpha1.ReasonDecisionWaiting: "The decision waits until the application is in review, its rule holds, and all " +
+		"reviews are carried out. If it was sent, it waits until the application shows it.",
 	v1alpha1.ReasonDecidedOtherwise: "The application has another outcome than spec.decision asks for.",
 	"Completed":                     "The application was completed.",
 	"Rejected":                      "The application was rejected. A rejection is an outcome, not a failure.",
