@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -84,13 +83,14 @@ func TestWrittenReasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"baseURL": "https://idv.example.com"}}}
-	service.SetGroupVersionKind(schema.GroupVersionKind{Group: "idv.mandate.io", Version: "v1alpha1", Kind: "IdentityService"})
-	service.SetNamespace("default")
-	service.SetName("default")
-	if err = unstructured.SetNestedField(service.Object, "credentials", "spec", "credentialsSecretRef", "name"); err != nil {
-		t.Fatal(err)
-	}
+	service := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "idv.mandate.io/v1alpha1", "kind": "IdentityService",
+		"metadata": map[string]any{"namespace": "default", "name": "default"},
+		"spec": map[string]any{
+			"baseURL":              "https://idv.example.com",
+			"credentialsSecretRef": map[string]any{"name": "credentials"},
+		},
+	}}
 	if err = admin.Create(t.Context(), service); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,8 @@ func TestWrittenReasons(t *testing.T) {
 		"lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`
 	for status, reason := range map[string]string{"True": "Written", "invalid": "Rejected"} {
 		data := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, patch, status, reason))
-		if err = admin.Status().Patch(t.Context(), service.DeepCopy(), data); apierrors.IsInvalid(err) != (status == "invalid") {
+		err = admin.Status().Patch(t.Context(), service.DeepCopy(), data)
+		if apierrors.IsInvalid(err) != (status == "invalid") {
 			t.Fatalf("status %q: %v", status, err)
 		}
 	}
