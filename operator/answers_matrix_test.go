@@ -95,7 +95,7 @@ func newMatrix(t *testing.T, cells []*cell) *matrix {
 	m.proxy, m.service = proxy, m.client(m.url)
 	m.credentials()
 	m.secret("idv-notifications", map[string]string{"token": notificationToken})
-	m.start("--settle-delay=1s", "--notification-bind-address="+testenv.FreeAddress(t), "--max-concurrent-reconciles=50")
+	m.start("--settle-delay=4s", "--notification-bind-address="+testenv.FreeAddress(t), "--max-concurrent-reconciles=50")
 	m.each(func(c *cell) error {
 		spec := map[string]any{
 			"baseURL": server.URL + "/" + c.name, "credentialsSecretRef": map[string]any{"name": "idv"},

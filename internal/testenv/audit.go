@@ -119,9 +119,23 @@ type request struct {
 	Annotations map[string]string
 }
 
-// eachRequest calls found for each request for an object.
+// eachRequest calls found for each request for an object. kube-apiserver begins another file after 100 MB, and keeps
+// all of them.
 func (e *Environment) eachRequest(found func(*request)) error {
-	log, err := os.Open(e.auditLog())
+	logs, err := filepath.Glob(filepath.Join(e.Dir, "audit*.log"))
+	if err != nil {
+		return err
+	}
+	for _, log := range logs {
+		if err := eachRequestIn(log, found); err != nil {
+			return fmt.Errorf("%s: %w", log, err)
+		}
+	}
+	return nil
+}
+
+func eachRequestIn(path string, found func(*request)) error {
+	log, err := os.Open(path)
 	if err != nil {
 		return err
 	}
@@ -131,7 +145,7 @@ func (e *Environment) eachRequest(found func(*request)) error {
 	for lines.Scan() {
 		var r request
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			return fmt.Errorf("%s: %w", e.auditLog(), err)
+			return err
 		}
 		if r.ObjectRef != nil {
 			found(&r)

@@ -282,13 +282,23 @@ func (r *reconciliation) concluded(attempt attemptFacts) {
 	r.facts.attempt = attemptFacts{}
 	switch {
 	case attempt.unsent: // it tells nothing of the call that this reconciliation may make
-	case attempt.phase != attemptAnswered:
+	case attempt.phase == attemptWithdrawn:
 		r.callFailed(attempt.kind, cmp.Or(attempt.why, reasonStaleCache))
+	case attempt.phase != attemptAnswered: // too late: what is slow gets slower by calls that begin again at once
+		r.callFailed(attempt.kind, retryReason(attempt.kind))
 	case attempt.kind == v1alpha1.CallCreate && attempt.outcome.NothingDone() && !attempt.refusal:
 		r.facts.failureReason = v1alpha1.ReasonRetrying
 	case attempt.kind != v1alpha1.CallCreate && answerOf(attempt) == v1alpha1.AnswerNotSent:
-		r.callFailed(attempt.kind, v1alpha1.ReasonReadFailed)
+		r.callFailed(attempt.kind, retryReason(attempt.kind))
 	}
+}
+
+// retryReason is that of a call that is made again soon, and later each time.
+func retryReason(kind v1alpha1.CallKind) string {
+	if kind == v1alpha1.CallCreate {
+		return v1alpha1.ReasonRetrying
+	}
+	return v1alpha1.ReasonReadFailed
 }
 
 // conclusion is the entry of a call with what its answer proves. A request that did nothing does not count. What became
