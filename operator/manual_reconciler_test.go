@@ -147,6 +147,9 @@ func (r *manualReconciler) connect() {
 	r.connectAs(nil)
 }
 
+// testAccount is that of a manualReconciler's connection.
+var testAccount = connection.NewAccount("", v1alpha1.GrantTypePassword, sandbox.DefaultUsername, "")
+
 // connectAs registers the connection that change makes of it.
 func (r *manualReconciler) connectAs(change func(*connection.Connection)) {
 	w := r.world
@@ -160,8 +163,7 @@ func (r *manualReconciler) connectAs(change func(*connection.Connection)) {
 	cancel()
 	made := connection.Connection{
 		Client: c, URL: idv.NormalBaseURL(service.Spec.BaseURL), ReferencePrefix: service.Spec.ReferencePrefix,
-		Account: connection.NewAccount(sandbox.DefaultUsername, ""),
-		UID:     service.UID, Generation: service.Generation,
+		Account: testAccount, UID: service.UID, Generation: service.Generation,
 		MinPoll: r.minPoll, MaxPoll: r.maxPoll, References: references, Ready: true,
 	}
 	if change != nil {

@@ -23,13 +23,13 @@ func TestExchangedCredentials(t *testing.T) {
 	w, r := missingWorld(t)
 	other := newWorld(t, sandbox.Options{})
 	r.connectAs(func(c *connection.Connection) {
-		c.Client, c.Account = w.client(other.url), connection.NewAccount("other", "")
+		c.Client, c.Account = w.client(other.url), connection.NewAccount("", v1alpha1.GrantTypePassword, "other", "")
 	})
 	w.request("mandate/acme", "now")
 	for range 10 {
 		r.reconcile("acme")
 	}
-	w.checkCondition("acme", v1alpha1.ConditionReconciling, "True", v1alpha1.ReasonAccountChanged)
+	w.checkCondition("acme", v1alpha1.ConditionStalled, "True", v1alpha1.ReasonAccountChanged)
 	if m := w.get("acme"); m.Status.Outcome != "" {
 		t.Errorf("the outcome is %s", m.Status.Outcome)
 	}

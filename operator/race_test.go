@@ -16,7 +16,6 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
-	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -289,9 +288,8 @@ func TestClocksDiffer(t *testing.T) {
 func (w *world) claimed(r *manualReconciler, create v1alpha1.Call) {
 	w.Helper()
 	create.Seq = 1
-	salt := ledger.NewSalt()
 	_, err := r.Ledger.Claim(w.Context(), w.key("acme"), v1alpha1.ApplicationRecordSpec{
-		Salt: salt, Account: connection.NewAccount(sandbox.DefaultUsername, "").Digest(salt),
+		Salt: ledger.NewSalt(), Account: string(testAccount),
 		ServiceURL: idv.NormalBaseURL(w.url), Reference: w.namespace + ".acme", Calls: []v1alpha1.Call{create},
 		MandateRef: v1alpha1.RecordedMandate{UID: w.get("acme").UID},
 	})

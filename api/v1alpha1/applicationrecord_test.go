@@ -5,7 +5,7 @@ import "strings"
 const (
 	maybeThere      = "cannot change once an application may have been created there"
 	maybeWithIt     = "cannot change once an application may have been created with it"
-	maybeUnknown    = "cannot change while an application may have been created with it and is not known"
+	maybeByIt       = "cannot change once an application may have been created with it"
 	oneRecordedEver = "cannot change or go away once it is set: a record has one application, ever"
 	keepsCalls      = "must keep every call: what was sent once could be sent again"
 	onlyGrows       = "can only grow: what was sent once could be sent again"
@@ -122,11 +122,11 @@ spec:
 		"an open create": {spec: spec(calls(open)), attempts: map[string]attempt{
 			"account": {
 				edit: `spec: {account: "ffeeddccbbaa99887766554433221100"}`,
-				want: []violation{{"spec.account", maybeUnknown}},
+				want: []violation{{"spec.account", maybeByIt}},
 			},
 			"account, with a proof that is none yet": {
 				edit: spec(`account: "ffeeddccbbaa99887766554433221100"`, calls(notSent)),
-				want: []violation{{"spec.account", maybeUnknown}},
+				want: []violation{{"spec.account", maybeByIt}},
 			},
 			"account, with the application that it has shown": {
 				edit: `spec: {account: "ffeeddccbbaa99887766554433221100", applicationID: 4711}`,
@@ -168,8 +168,10 @@ spec:
 			},
 		},
 		"an application": {spec: spec("applicationID: 4711", calls(created)), attempts: map[string]attempt{
-			"another account by the same application": {edit: `spec: {account: "ffeeddccbbaa99887766554433221100"}`},
-			"a creation time":                         {edit: `spec: {createdTime: "2026-01-01T00:00:00Z"}`},
+			"another account": {
+				edit: `spec: {account: "ffeeddccbbaa99887766554433221100"}`, want: []violation{{"spec.account", maybeByIt}},
+			},
+			"a creation time": {edit: `spec: {createdTime: "2026-01-01T00:00:00Z"}`},
 			"service": {
 				edit: `spec: {serviceURL: "https://other.example.com"}`,
 				want: []violation{{"spec.serviceURL", maybeThere}},

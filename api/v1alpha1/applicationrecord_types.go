@@ -55,7 +55,7 @@ type ApplicationRecordList struct {
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.applicationID) || (has(self.applicationID) && self.applicationID == oldSelf.applicationID)",message="cannot change or go away once it is set: a record has one application, ever",fieldPath=".applicationID"
 // +kubebuilder:validation:XValidation:rule="self.serviceURL == oldSelf.serviceURL || (!has(oldSelf.applicationID) && !(has(oldSelf.calls) && oldSelf.calls.exists(c, c.kind == 'Create' && c.sends > 0)))",message="cannot change once an application may have been created there",fieldPath=".serviceURL"
 // +kubebuilder:validation:XValidation:rule="self.reference == oldSelf.reference || (!has(oldSelf.applicationID) && !(has(oldSelf.calls) && oldSelf.calls.exists(c, c.kind == 'Create' && c.sends > 0)))",message="cannot change once an application may have been created with it",fieldPath=".reference"
-// +kubebuilder:validation:XValidation:rule="self.account == oldSelf.account || has(self.applicationID) || !(has(oldSelf.calls) && oldSelf.calls.exists(c, c.kind == 'Create' && c.sends > 0))",message="cannot change while an application may have been created with it and is not known",fieldPath=".account"
+// +kubebuilder:validation:XValidation:rule="self.account == oldSelf.account || (!has(oldSelf.applicationID) && (has(self.applicationID) || !has(oldSelf.calls) || !oldSelf.calls.exists(c, c.kind == 'Create' && c.sends > 0)))",message="cannot change once an application may have been created with it",fieldPath=".account"
 // +kubebuilder:validation:XValidation:rule="self.salt == oldSelf.salt",message="cannot change: digests of the application are keyed with it",fieldPath=".salt"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.calls) || (oldSelf.calls.all(o, (has(o.result) && o.kind != 'Create') || (has(self.calls) && self.calls.exists(c, c.seq == o.seq))) && oldSelf.calls.filter(o, !has(self.calls) || !self.calls.exists(c, c.seq == o.seq)).size() <= [0, (has(self.earlier) ? size(self.earlier) : 0) - (has(oldSelf.earlier) ? size(oldSelf.earlier) : 0)].max())",message="must keep every call: what was sent once could be sent again",fieldPath=".calls"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.individuals) || (has(self.individuals) && oldSelf.individuals.all(o, self.individuals.exists(i, i.name == o.name)))",message="cannot go away once they are set",fieldPath=".individuals"
@@ -76,9 +76,9 @@ type ApplicationRecordSpec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	ServiceURL string `json:"serviceURL"`
 
-	// account is a digest of the user name and the client id with which the application was created, or the last create
-	// was sent. The operator does nothing to people with the credentials of another account. It changes the account only
-	// if no application was created, or if the service shows the application to the new account.
+	// account that the application was created with, or that the last create was sent with: a digest, as in
+	// status.account of the service. The operator does nothing to people with the credentials of another account. It
+	// changes the account only if no application was created.
 	// +required
 	// +kubebuilder:validation:Pattern=`^[0-9a-f]{32}$`
 	// +kubebuilder:validation:MaxLength=32

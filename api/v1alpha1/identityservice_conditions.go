@@ -17,8 +17,9 @@ const ConditionApplicationsMissing = "ApplicationsMissing"
 // ReasonApplicationsMissing is the reason of ConditionApplicationsMissing.
 const ReasonApplicationsMissing = "ApplicationsMissing"
 
-// ConditionAccountChanged is present, and True, only while Mandates wait because the credentials may belong to another
-// account than the one that their applications were created with. Its reason is ReasonAccountChanged.
+// ConditionAccountChanged is present, and True, only while the credentials may belong to another account than the one
+// that the applications of Mandates were created with, or some Mandates wait for that. Its reason is
+// ReasonAccountChanged.
 const ConditionAccountChanged = "AccountChanged"
 
 // SameAccountAnnotation on an IdentityService or ClusterIdentityService has the value of status.account, if a person

@@ -106,7 +106,7 @@ type IdentityServiceStatus struct {
 	// conditions are Ready (the connection works) and, only while they are true, Stalled (a person must correct the spec
 	// or the Secret), InUse (somebody deleted this object, but Mandates still need it), ApplicationsMissing (the service
 	// does not find the applications of several Mandates), AccountChanged (the credentials may belong to another account
-	// than the applications of some Mandates, for which the operator sends nothing) and NotificationsUnavailable (the
+	// than the applications of Mandates, so nothing is created or sent) and NotificationsUnavailable (the
 	// operator refuses notifications). While Ready is False, Mandates wait and keep their status.
 	// +optional
 	// +listType=map
@@ -114,11 +114,19 @@ type IdentityServiceStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// account is a digest of the user name and the client id of the credentials. It changes when they do. A person who
-	// knows that both belong to one account says so by the annotation idv.mandate.io/same-account with this value.
+	// account is a digest of the base URL, the grant type, and the user name and client id of the credentials. It changes
+	// when they do. A person who knows that both belong to one account says so by the annotation
+	// idv.mandate.io/same-account with this value.
 	// +optional
-	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:MaxLength=32
 	Account string `json:"account,omitempty"`
+
+	// sameAccounts are accounts that are one: with the credentials of the one, the operator has read an application that
+	// was created with those of the other. The newest are last.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	SameAccounts []SameAccount `json:"sameAccounts,omitempty"`
 
 	// mandateTypes are the mandate types that the service offers to this account, for spec.mandateType of Mandates.
 	// +optional
@@ -171,4 +179,17 @@ type MandateType struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Code string `json:"code,omitempty"`
+}
+
+// SameAccount says that two accounts are one.
+type SameAccount struct {
+	// account that created an application, as in its ApplicationRecord.
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	Account string `json:"account"`
+
+	// sameAs is the account that has read the application.
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	SameAs string `json:"sameAs"`
 }

@@ -32,7 +32,7 @@ func (r *reconciliation) begin(ctx context.Context) error {
 	}
 	call = r.order(call)
 	call.Evidence, call.Generation = r.evidence, r.mandate.Generation
-	record, err := r.ledger.Begin(context.WithoutCancel(ctx), r.record, call, r.about())
+	record, err := r.ledger.Begin(context.WithoutCancel(ctx), r.record, call, nil)
 	switch {
 	case errors.Is(err, ledger.ErrLost):
 		r.facts.record = recordFacts{}
@@ -45,17 +45,6 @@ func (r *reconciliation) begin(ctx context.Context) error {
 		r.facts.call.phase = begun
 	}
 	return nil
-}
-
-// about is what the record is about, if the application has shown itself under another name of its account; nil if the
-// record says it already.
-func (r *reconciliation) about() *v1alpha1.ApplicationRecordSpec {
-	if !r.facts.record.otherAccount || !r.facts.subject.sameAccount {
-		return nil
-	}
-	about := r.record.Spec.DeepCopy()
-	about.Account = r.session.Connection.Account.Digest(about.Salt)
-	return about
 }
 
 // beginAttempt makes a shutdown wait for the end of this reconciliation. It reports false once a shutdown has begun.

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/explore"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -24,6 +25,7 @@ func TestDecidePromises(t *testing.T) {
 		f := explore.Facts[facts](t, now,
 			[]string{"", reasonStaleCache}, []int64{0, 7, 4711}, []time.Duration{0, 7 * time.Second},
 			[]phase{notBegun, begun, verified, over, recorded},
+			[]connection.AccountState{connection.AccountConfirmed, connection.AccountSought, connection.AccountRefuted},
 			[]openCall{noCall, unsentCall, emailingCall, otherCall},
 			[]ledger.NameUse{
 				ledger.Unused, ledger.UsedByThisObject, ledger.UsedForSameAction, ledger.UsedForOtherAction,

@@ -178,10 +178,6 @@ func decideCases() map[string]decideCase {
 			facts: emailing(func(f *facts) { f.record.otherAccount, f.subject.sameAccount = true, true }),
 			want:  decision{Step: stepBegin},
 		},
-		"another account that a person vouches for": {
-			facts: emailing(func(f *facts) { f.record.otherAccount, f.vouched = true, true }),
-			want:  decision{Step: stepBegin},
-		},
 		"no record": {
 			facts: emailing(func(f *facts) { f.record.application = 0 }),
 			want:  wait(v1alpha1.ReasonRecordNotFound),

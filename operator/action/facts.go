@@ -24,7 +24,6 @@ type facts struct {
 	record   recordFacts
 	mandate  mandateFacts
 	service  serviceFacts
-	vouched  bool // a person says that the account of the service is that of all records
 	subject  subjectFacts
 	secret   secretFacts
 	storing  storingFacts
@@ -37,7 +36,7 @@ type facts struct {
 
 // otherAccount: nothing is sent, because the service may see somebody else than when the application was created.
 func (f *facts) otherAccount() bool {
-	return f.record.otherAccount && !f.vouched && !f.subject.sameAccount
+	return f.record.otherAccount && !f.subject.sameAccount
 }
 
 // phase is how far this reconciliation has come with a call of its own.
@@ -62,7 +61,7 @@ type callFacts struct {
 type recordFacts struct {
 	read        bool  // past any cache, in this reconciliation
 	application int64 // of the record
-	// otherAccount: it is another account's than that of the credentials, as far as their user names tell.
+	// otherAccount: it is another account's than that of the connection, and nobody knows that both are the same.
 	otherAccount bool
 	full         bool // it cannot hold another call
 	name         ledger.NameUse

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/evidence"
 	"github.com/mandate-io/idv/operator/individuals"
 )
@@ -91,7 +92,6 @@ func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reade
 	r.facts.service, err = r.session.Resolve(ctx, r.services, mandate)
 	if r.facts.service.Known {
 		r.client = r.session.Connection.Client
-		r.facts.vouched = r.session.Connection.Vouched
 	}
 	return err
 }
@@ -143,6 +143,10 @@ func (r *reconciliation) readApplication(ctx context.Context) error {
 	// An answer without a reference, or in other letters, is not one with another reference.
 	s.sameReference = application.Reference == "" || strings.EqualFold(application.Reference, r.reference)
 	s.sameAccount = s.sameReference && application.Reference != ""
+	if s.sameAccount && r.facts.record.otherAccount {
+		used := &r.session.Connection
+		r.services.Connections.Prove(r.session.Key, connection.AccountOf(r.record), used.Account)
+	}
 	return r.identify(ctx, application)
 }
 

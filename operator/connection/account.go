@@ -1,44 +1,40 @@
 package connection
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// Account is whom the service sees by way of a connection: a digest of the user name and the client id. Both may be
-// personal data, so neither they nor this digest, which anybody could compute, leave the process: Digest has a key.
-type Account [sha256.Size]byte
+// Account is whom the service sees by way of a connection: a digest of the base URL, the grant type, and the user name
+// and client id that are sent. Records and the status of services have it, so that anybody can compare them. "" is not
+// known.
+type Account string
 
-// NewAccount makes an Account of a user name and a client id, of which one may be empty.
-func NewAccount(username, clientID string) Account {
-	text := binary.BigEndian.AppendUint64(nil, uint64(len(username)))
-	return sha256.Sum256(append(append(text, username...), clientID...))
+// accountDigits is how many digits an Account has.
+const accountDigits = 32
+
+// NewAccount makes an Account. The base URL is in its normal form; the user name or the client id may be empty.
+func NewAccount(baseURL string, grant v1alpha1.GrantType, username, clientID string) Account {
+	h := sha256.New()
+	for _, part := range []string{baseURL, string(grant), username, clientID} {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		h.Write([]byte(part))
+	}
+	return Account(hex.EncodeToString(h.Sum(nil))[:accountDigits])
 }
 
-// Digest names the account to others, by a key of theirs: the salt of a record, or the UID of a service.
-func (a Account) Digest(key string) string {
-	h := hmac.New(sha256.New, []byte(key))
-	h.Write(a[:])
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// shownAccount is how many digits the status of a service shows: a person names it, and nobody else can choose one.
-const shownAccount = 16
-
-// ShownAccount is what the status of a service shows of the account that its credentials belong to.
-func ShownAccount(service Service, account Account) string {
-	return account.Digest(string(service.GetUID()))[:shownAccount]
-}
+// AccountOf is the account that a record is about.
+func AccountOf(record *v1alpha1.ApplicationRecord) Account { return Account(record.Spec.Account) }
 
 // VouchedAccount is the account of which a person says so at a service; "" if there is none.
 func VouchedAccount(service client.Object) string {
-	if account := service.GetAnnotations()[v1alpha1.SameAccountAnnotation]; len(account) == shownAccount {
+	if account := service.GetAnnotations()[v1alpha1.SameAccountAnnotation]; len(account) == accountDigits {
 		return account
 	}
 	return ""
@@ -47,15 +43,29 @@ func VouchedAccount(service client.Object) string {
 // IsVouchedFor reports whether a person says that the account is the one that the applications were created with,
 // whatever it was called then.
 func IsVouchedFor(service Service, account Account) bool {
-	return VouchedAccount(service) == ShownAccount(service, account)
+	return account != "" && VouchedAccount(service) == string(account)
 }
 
-// IsOther reports whether a record was made for another account than that of the connection, if that is known.
+// AccountState says whether the account of a connection has shown that it has the applications of its Mandates. Until
+// then, nothing is created by it: the credentials may be those of another account.
+type AccountState int
+
+const (
+	// AccountConfirmed is also that of a connection whose account did not change, or that has no applications.
+	AccountConfirmed AccountState = iota
+	// AccountSought is while applications are read with it.
+	AccountSought
+	// AccountRefuted is after enough of them were read, and none has shown its reference. A person has to act.
+	AccountRefuted
+)
+
+// IsOther reports whether a record is about another account than that of the connection, and nobody knows that both are
+// the same.
 func (c *Connection) IsOther(record *v1alpha1.ApplicationRecord) bool {
-	return c.Account != (Account{}) && !c.Account.Made(record)
+	return c.HasOtherName(record) && !c.Vouched && !slices.Contains(c.SameAccounts, AccountOf(record))
 }
 
-// Made reports whether a record was made for this account.
-func (a Account) Made(record *v1alpha1.ApplicationRecord) bool {
-	return record.Spec.Account == a.Digest(record.Spec.Salt)
+// HasOtherName reports whether a record is about another account than that of the connection, by name.
+func (c *Connection) HasOtherName(record *v1alpha1.ApplicationRecord) bool {
+	return c.Account != "" && AccountOf(record) != c.Account
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 )
 
@@ -24,8 +25,14 @@ type Connection struct {
 	// Credentials is a digest of those that Client has.
 	Credentials [32]byte
 	// Account is whom the service sees. Vouched: a person says that applications of other accounts are its own, too.
-	Account Account
-	Vouched bool
+	// SameAccounts are those that have shown to be the same.
+	Account      Account
+	Vouched      bool
+	SameAccounts []Account
+	// AccountState says whether the account has shown that it is the one of the applications. LookWithin is within how
+	// long all of them are read to find out.
+	AccountState AccountState
+	LookWithin   time.Duration
 	// UID and Generation of the object that this was made from.
 	UID        types.UID
 	Generation int64
@@ -59,6 +66,7 @@ type Registry struct {
 	mu          sync.RWMutex
 	connections map[Key]Connection
 	breakers    map[Key]*CircuitBreaker
+	proofs      map[Key][]v1alpha1.SameAccount
 	onChange    func(Key)
 }
 
@@ -68,7 +76,8 @@ func NewRegistry(concurrency int) *Registry {
 	return &Registry{
 		Changes:  make(chan event.TypedGenericEvent[Key]),
 		Mandates: newLimiters(concurrency), Actions: newLimiters(concurrency),
-		connections: map[Key]Connection{}, breakers: map[Key]*CircuitBreaker{}, onChange: func(Key) {},
+		connections: map[Key]Connection{}, breakers: map[Key]*CircuitBreaker{},
+		proofs: map[Key][]v1alpha1.SameAccount{}, onChange: func(Key) {},
 	}
 }
 
@@ -152,6 +161,7 @@ func (r *Registry) replace(key Key, connection *Connection) (changed bool) {
 func (c *Connection) equivalent(other *Connection) bool {
 	return c.Ready == other.Ready && c.UID == other.UID && c.Generation == other.Generation &&
 		c.Credentials == other.Credentials && c.Account == other.Account && c.Vouched == other.Vouched &&
+		c.AccountState == other.AccountState && slices.Equal(c.SameAccounts, other.SameAccounts) &&
 		slices.Equal(c.mandateTypes(), other.mandateTypes())
 }
 
@@ -184,6 +194,7 @@ func (r *Registry) Remove(ctx context.Context, key Key) {
 	}
 	delete(r.connections, key)
 	delete(r.breakers, key)
+	delete(r.proofs, key)
 	r.mu.Unlock()
 	r.publish(ctx, key)
 }

@@ -17,6 +17,8 @@ type ServiceFacts struct {
 	Ready    bool
 	// OnlyWritesFail: it is not Ready, and applications can be found again.
 	OnlyWritesFail bool
+	// Account says whether the account has shown that it has the applications.
+	Account connection.AccountState
 }
 
 // UnknownReason says why nothing is known of the service, or "".
@@ -40,6 +42,9 @@ func (f ServiceFacts) UnusableReason() string {
 	}
 	return v1alpha1.ReasonIdentityServiceNotReady
 }
+
+// AccountConfirmed reports whether applications may be created with the account.
+func (f ServiceFacts) AccountConfirmed() bool { return f.Account == connection.AccountConfirmed }
 
 // MayRecover reports whether an application may be read that may be the one of a create whose answer was lost.
 func (f ServiceFacts) MayRecover() bool {
@@ -82,6 +87,7 @@ func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1al
 		s.Connection = found
 		facts.Known = true
 		facts.Ready, facts.OnlyWritesFail = found.Ready, found.OnlyWritesFail
+		facts.Account = found.AccountState
 	}
 	return facts, nil
 }

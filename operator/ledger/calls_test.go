@@ -94,29 +94,34 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// The application has shown itself under another name of its account.
+// The account that an application may have been created with stays on record. Adopting says whose the application is.
 func TestAccount(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const other = "ffeeddccbbaa99887766554433221100"
 	record := f.claimed()
-	about := record.Spec
-	about.Account = other
-	if _, err := f.Begin(t.Context(), record, resend("first"), &about); err == nil {
-		t.Error("the account changed while an application may have been created with it")
+	refused := func(to, when string) {
+		t.Helper()
+		about := record.Spec
+		about.Account = to
+		if _, err := f.Begin(t.Context(), record, resend("first"), &about); err == nil {
+			t.Error("the account changed " + when)
+		}
 	}
-	record = f.deposit(record, 7)
-	about = record.Spec
-	about.Account = other
-	record, err := f.Begin(t.Context(), record, resend("first"), &about)
+	refused(other, "while an application may have been created with it")
+	spec := record.Spec
+	spec.Account, spec.ApplicationID = other, new(int64(7))
+	record, err := f.Adopt(t.Context(), f.key("acme"), record, spec)
 	f.check(err)
-	if got := record.Spec; got.Account != other || got.Reference != reference || got.ServiceRef != about.ServiceRef {
-		t.Errorf("the record is about %+v", got)
-	}
-	record, err = f.SetAccount(t.Context(), record, account)
-	f.check(err)
-	if record.Spec.Account != account {
+	if record.Spec.Account != other {
 		t.Errorf("the account is %s", record.Spec.Account)
+	}
+	refused(account, "of a known application")
+	spec.Account = account
+	record, err = f.Adopt(t.Context(), f.key("acme"), record, spec)
+	f.check(err)
+	if record.Spec.Account != other {
+		t.Errorf("the account is %s after the application was adopted again", record.Spec.Account)
 	}
 }
 

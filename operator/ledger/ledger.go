@@ -104,16 +104,6 @@ func (l *Ledger) Claim(
 	return record, errors.Join(err, l.Revisions.written(record.ResourceVersion, before))
 }
 
-// SetAccount stores that the application of a record belongs to another account than it says, which is the same one by
-// another name. It fails with ErrLost if the record has changed since it was read.
-func (l *Ledger) SetAccount(
-	ctx context.Context, record *v1alpha1.ApplicationRecord, account string,
-) (*v1alpha1.ApplicationRecord, error) {
-	return l.patch(ctx, record,
-		unchanged(record),
-		patchOperation{"add", "/spec/account", account})
-}
-
 // remove deletes a record. It fails with ErrLost if the record has changed since it was read.
 func (l *Ledger) remove(ctx context.Context, record *v1alpha1.ApplicationRecord) error {
 	err := l.Writer.Delete(ctx, record, client.Preconditions{UID: &record.UID, ResourceVersion: &record.ResourceVersion})
@@ -138,7 +128,9 @@ func (l *Ledger) Adopt(
 		unchanged(record),
 		{"add", "/spec/applicationID", spec.ApplicationID},
 		{"add", "/spec/mandateRef", spec.MandateRef},
-		{"add", "/spec/account", spec.Account}, // which has shown the application
+	}
+	if record.Spec.ApplicationID == nil {
+		operations = append(operations, patchOperation{"add", "/spec/account", spec.Account}) // which has shown it
 	}
 	if !MayExist(record) {
 		operations = append(operations,

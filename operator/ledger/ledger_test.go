@@ -194,13 +194,6 @@ func TestLost(t *testing.T) {
 			},
 			lost: whole,
 		},
-		"set the account": {
-			reason: "the decision depends on the whole record",
-			write: func(f *fixture, record *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error) {
-				return f.SetAccount(f.Context(), record, account)
-			},
-			lost: whole,
-		},
 		"end a call of another process": {
 			reason: "the other process may have recorded what became of it",
 			write: func(f *fixture, record *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error) {

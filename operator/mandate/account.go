@@ -1,16 +1,11 @@
 package mandate
 
 import (
-	"context"
 	"time"
 	"unique"
 
-	"sigs.k8s.io/controller-runtime/pkg/log"
+	"github.com/mandate-io/idv/operator/connection"
 )
-
-// accountPeriod is within how long all applications are looked for when the credentials name another account: one that
-// shows does so by proof that it is the same, and one that does not is said at the service.
-const accountPeriod = 10 * time.Minute
 
 // knownAccount is the account of an application. The zero value is not known.
 type knownAccount struct {
@@ -35,9 +30,11 @@ func (r *reconciliation) learnAccount() {
 	}
 }
 
-// forgetAccount forgets the account that is not the connection's any more, and has the application read soon.
-func (s *localState) forgetAccount(now time.Time, to knownAccount, within time.Duration) {
-	if s.known == (knownAccount{}) || s.known.by == to.by {
+// forgetAccount forgets the account that is not the connection's any more, and has the application read soon: one that
+// shows proves that the account is the same, and one that does not is said at the service. sought: a process that has
+// just started knows no account, and somebody waits for what it finds.
+func (s *localState) forgetAccount(now time.Time, to knownAccount, sought bool, within time.Duration) {
+	if s.known.by == to.by || s.known == (knownAccount{}) && !sought {
 		return
 	}
 	s.known = knownAccount{}
@@ -46,15 +43,16 @@ func (s *localState) forgetAccount(now time.Time, to knownAccount, within time.D
 	}
 }
 
-// setAccount records that the account of the application has another name now: the service has shown the application
-// to it, or a person says so.
-func (r *reconciliation) setAccount(ctx context.Context) error {
-	account := r.session.Connection.Account.Digest(r.record.Spec.Salt)
-	record, err := r.ledger.SetAccount(ctx, r.record, account)
-	if err != nil {
-		return r.reloadIfLost(ctx, err)
+// provesAccount notes that the connection's account has shown the application of the record. That is of use while its
+// account is another one by name, or has shown no application yet.
+func (r *reconciliation) provesAccount() {
+	f, by := &r.facts, r.session.Connection.Account
+	if !f.application.sameAccount || !f.record.otherAccount && f.service.AccountConfirmed() {
+		return
 	}
-	log.FromContext(ctx).Info("The account of the application has other credentials now", "applicationID", r.facts.id)
-	r.setRecord(record)
-	return nil
+	created := by
+	if r.record != nil { // else this process knows that the account is the record's
+		created = connection.AccountOf(r.record)
+	}
+	r.services.Connections.Prove(r.session.Key, created, by)
 }

@@ -51,6 +51,7 @@ func (r *reconciliation) observeApplication(ctx context.Context, application *id
 	}
 	a.sameAccount = a.referenceMatched || compared && !a.differs && r.showsWhatWasSent(application) &&
 		individuals.Identified(application.Individuals)
+	r.provesAccount()
 	if r.facts.otherAccount() {
 		a.read = true
 		return // it may be another person's who has that id there: nothing of it is used

@@ -264,6 +264,9 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 		return nil
 	}
 	conclusion := r.conclusion(entry)
+	if entry.Sends > 1 && conclusion.Answer == v1alpha1.AnswerDuplicate { // its account is the one of the request before
+		r.services.Connections.Prove(r.session.Key, r.session.Connection.Account, r.session.Connection.Account)
+	}
 	record, err := r.ledger.End(context.WithoutCancel(ctx), r.record, conclusion)
 	lost := errors.Is(err, ledger.ErrLost) || apierrors.IsInvalid(err) // it has ended otherwise, which is final
 	if err != nil && !lost {

@@ -33,7 +33,7 @@ func (r *reconciliation) nextCreate(now time.Time) (v1alpha1.Call, v1alpha1.Appl
 func (r *reconciliation) recordOf() v1alpha1.ApplicationRecordSpec {
 	salt, used := r.salt(), &r.session.Connection
 	return v1alpha1.ApplicationRecordSpec{
-		Salt: salt, ServiceURL: used.URL, Account: used.Account.Digest(salt), Reference: r.reference,
+		Salt: salt, ServiceURL: used.URL, Account: string(used.Account), Reference: r.reference,
 		ServiceRef: v1alpha1.IdentityServiceReference{Kind: r.session.Key.Kind, Name: r.session.Key.Name},
 		MandateRef: v1alpha1.RecordedMandate{UID: r.mandate.UID},
 	}
@@ -140,7 +140,6 @@ func (r *reconciliation) depositInCurrentRecord(
 	ctx context.Context, id int64, created metav1.Time,
 ) (*v1alpha1.ApplicationRecord, error) {
 	name, spec := client.ObjectKeyFromObject(r.record), r.record.Spec
-	account := r.session.Connection.Account
 	record, err := r.ledger.Get(ctx, name)
 	switch {
 	case err != nil:
@@ -149,12 +148,12 @@ func (r *reconciliation) depositInCurrentRecord(
 		spec.ApplicationID, spec.CreatedTime = &id, &created
 		return r.ledger.Claim(ctx, name, spec)
 	case record.Spec.ApplicationID == nil && ledger.CreateOf(record) != nil &&
-		(record.Spec.Account == spec.Account || account.Made(record)) &&
+		(record.Spec.Account == spec.Account || !r.session.Connection.HasOtherName(record)) &&
 		record.Spec.ServiceURL == spec.ServiceURL && record.Spec.Reference == spec.Reference:
 		return r.ledger.Deposit(ctx, record, r.mandate.UID, id, created)
 	case !ledger.MayExist(record): // it was deleted, and claimed again under another reference or for another service
 		spec.ApplicationID, spec.CreatedTime = &id, &created
-		spec.Account = account.Digest(record.Spec.Salt)
+		spec.Account = string(r.session.Connection.Account)
 		return r.ledger.Adopt(ctx, name, record, spec)
 	}
 	return record, nil

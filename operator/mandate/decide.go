@@ -201,8 +201,10 @@ func decideUnknown(f facts) decision {
 	case r.answer == v1alpha1.AnswerDuplicate, r.sends >= ledger.MaxSends(v1alpha1.CallCreate),
 		f.now.Sub(r.firstStarted) >= createWindow, deadlinePassed(f):
 		return wait(v1alpha1.ReasonOutcomeUnknown)
-	case f.otherAccount(): // in which the reference is free, whatever the attempt created in the one before
-		return wait(v1alpha1.ReasonAccountChanged)
+	case f.otherAccount():
+		return wait(f.accountReason())
+	case r.otherName: // in which the reference may be free, whatever proves that the account is the same
+		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case r.isOpen() && f.mayBeUnderWay():
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
 	case f.candidatePending: // it may be this Mandate's, and then nothing has to be sent
@@ -248,6 +250,8 @@ func blockedPost(f facts) decision {
 		return wait(v1alpha1.ReasonReferenceNotAllowed)
 	case !f.service.Ready, f.service.Deleting: // nothing new is sent by way of a service that is being deleted
 		return wait(v1alpha1.ReasonIdentityServiceNotReady)
+	case !f.record.sent && !f.service.AccountConfirmed(): // it could become another account's
+		return wait(f.accountReason())
 	case f.tooManyUnrecorded:
 		return wait(v1alpha1.ReasonLedgerUnavailable)
 	case !f.inputs.resolved:

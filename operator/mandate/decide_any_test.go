@@ -12,6 +12,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/explore"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -66,6 +67,9 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				!f.record.read && !f.neverReconciled {
 				t.Fatalf("claims although something is known to exist, or nothing is known: %+v", f)
 			}
+			if f.service.Account != connection.AccountConfirmed {
+				t.Fatalf("creates by an account that has shown nothing: %+v", f)
+			}
 		case stepBegin:
 			if f.id != 0 {
 				return beginningOf(holdCall(t, f))
@@ -93,10 +97,6 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 			if f.record.open() == nil || f.mayBeUnderWay() {
 				t.Fatalf("ends a call that may be under way, or none: %+v", f)
 			}
-		case stepSetAccount:
-			if r := f.record; !r.otherAccount || f.otherAccount() || !f.application.read || !f.application.sameReference {
-				t.Fatalf("takes an account for the same one without a proof: %+v", f)
-			}
 		}
 		return step
 	})
@@ -123,7 +123,7 @@ func holdCreate(t *rapid.T, f facts) {
 		r.sent &&
 			(r.otherURL || r.otherReference || r.isOpen() && f.mayBeUnderWay() ||
 				f.now.Sub(r.firstStarted) >= createWindow ||
-				r.sends >= ledger.MaxSends(v1alpha1.CallCreate) || f.otherAccount() ||
+				r.sends >= ledger.MaxSends(v1alpha1.CallCreate) || f.otherAccount() || r.otherName ||
 				r.accepted || slices.Contains(neverAgain, r.answer)) {
 		t.Fatalf("starts another attempt that could send twice: %+v", f)
 	}
@@ -146,7 +146,7 @@ func holdCall(t *rapid.T, f facts) v1alpha1.CallKind {
 	if a.differs {
 		t.Fatalf("%s of an application that was created from another spec: %+v", order.Kind, f)
 	}
-	if f.record.otherAccount {
+	if f.otherAccount() {
 		t.Fatalf("%s by another account than the record's: %+v", order.Kind, f)
 	}
 	deleted, policy := f.deletion.requested, f.deletion.policy
@@ -282,6 +282,7 @@ func drawnFacts(t *rapid.T) facts {
 			client.Done,
 		},
 		[]client.Kind{"", client.KindInvalid, client.KindRateLimited, client.KindUnreachable, client.KindDuplicateReference},
+		[]connection.AccountState{connection.AccountConfirmed, connection.AccountSought, connection.AccountRefuted},
 		[]client.Stage{
 			client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected, client.StageClosed,
 		},

@@ -27,15 +27,13 @@ func decideApplication(f facts) decision {
 	case !a.read:
 		return decision{Step: stepRead}
 	case f.otherAccount():
-		return wait(v1alpha1.ReasonAccountChanged)
+		return wait(f.accountReason())
 	case !a.sameReference:
 		return wait(v1alpha1.ReasonIdentityServiceMismatch)
 	case a.differs:
 		return wait(v1alpha1.ReasonSpecDiffers)
 	case !f.bound && f.adopt != 0 && f.adopt != f.id:
 		return wait(v1alpha1.ReasonAdoptionRefused) // the ledger knows better which one is this Mandate's
-	case f.record.otherAccount:
-		return decision{Step: stepSetAccount}
 	}
 	switch {
 	case deleted:
@@ -123,7 +121,7 @@ func decideMissing(f facts) decision {
 	case f.record.otherURL && !overdue(f.now, f.createdTime):
 		return wait(v1alpha1.ReasonIdentityServiceMismatch)
 	case f.otherAccount() && !overdue(f.now, f.createdTime):
-		return wait(v1alpha1.ReasonAccountChanged)
+		return wait(f.accountReason())
 	case wasDeleted(f):
 		return wait(reasonVanished)
 	case f.missingSince.IsZero():
@@ -223,11 +221,9 @@ func decideDeletion(f facts) decision {
 	case !a.read:
 		return decision{Step: stepRead}
 	case f.otherAccount():
-		return wait(v1alpha1.ReasonAccountChanged)
+		return wait(f.accountReason())
 	case !a.sameReference, a.differs, r.otherURL && !a.referenceMatched:
 		return wait(v1alpha1.ReasonDeletionRefused)
-	case r.otherAccount:
-		return decision{Step: stepSetAccount}
 	}
 	if lost := decideLost(f, v1alpha1.ReasonDeletionWaiting); lost.Step != "" {
 		return lost
@@ -251,7 +247,7 @@ func decideDeletedMissing(f facts) decision {
 	case r.otherURL:
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case f.otherAccount():
-		return wait(v1alpha1.ReasonAccountChanged)
+		return wait(f.accountReason())
 	default:
 		return decision{Step: stepFinalizer}
 	}

@@ -417,25 +417,21 @@ func applications() map[string]decideCase {
 				f.decision, f.application.stage = completeSeen, client.StageInReview
 				f.record = recordOfAnother()
 			}),
-			want: wait(v1alpha1.ReasonAccountChanged),
+			want: wait(reasonOtherAccount),
 		},
 		"what it shows proves that the account is the same": {
 			facts: bound(func(f *facts) {
 				f.decision, f.application.stage = completeSeen, client.StageInReview
 				f.record, f.application.sameAccount = recordOfAnother(), true
 			}),
-			want: decision{Step: stepSetAccount},
-		},
-		"or a person vouches for it": {
-			facts: bound(func(f *facts) { f.record, f.vouched = recordOfAnother(), true }),
-			want:  decision{Step: stepSetAccount},
+			want: decision{Step: stepBegin}, call: completeCall,
 		},
 		"a 404 of another account says nothing": {
 			facts: bound(func(f *facts) {
 				f.application, f.record = applicationFacts{missing: true}, recordOfAnother()
 				f.missingSince, f.probed = now.Add(-2*day), true
 			}),
-			want: wait(v1alpha1.ReasonAccountChanged),
+			want: wait(reasonOtherAccount),
 		},
 		"once the application has expired, it is gone in any account": {
 			facts: bound(func(f *facts) {

@@ -53,18 +53,18 @@ func deletions() map[string]decideCase {
 				f.deletion, f.record = deletion(), recordOfAnother()
 				f.application = applicationFacts{missing: true}
 			}),
-			want: wait(v1alpha1.ReasonAccountChanged),
+			want: wait(reasonOtherAccount),
 		},
 		"a Mandate that is deleted, and another account's application": {
 			facts: bound(func(f *facts) { f.deletion, f.record = deletion(), recordOfAnother() }),
-			want:  wait(v1alpha1.ReasonAccountChanged),
+			want:  wait(reasonOtherAccount),
 		},
 		"a Mandate that is deleted, and another name of the account": {
 			facts: bound(func(f *facts) {
 				f.deletion, f.record = deletion(), recordOfAnother()
 				f.application.sameAccount = true
 			}),
-			want: decision{Step: stepSetAccount},
+			want: decision{Step: stepBegin}, call: deleteCall,
 		},
 		"a Mandate that is deleted right after the create, and a 404": {
 			why: "a read may lag, and then the application would stay, with all that it holds",
@@ -268,7 +268,7 @@ func loggedDeletions() map[string]decideCase {
 			facts: again(v1alpha1.CallDone, atOtherURL), want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"it was deleted, and there is a 404 from another account": {
-			facts: again(v1alpha1.CallDone, byAnother), want: wait(v1alpha1.ReasonAccountChanged),
+			facts: again(v1alpha1.CallDone, byAnother), want: wait(reasonOtherAccount),
 		},
 	}
 }

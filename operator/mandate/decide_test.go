@@ -62,8 +62,8 @@ type decideCase struct {
 
 func decideCases() []map[string]decideCase {
 	return []map[string]decideCase{
-		creations(), answers(), named(), applications(), decisions(), loggedDecisions(), lostCalls(), loggedCalls(),
-		deletions(), loggedDeletions(), subscriptions(),
+		creations(), answers(), otherAccounts(), named(), applications(), decisions(), loggedDecisions(), lostCalls(),
+		loggedCalls(), deletions(), loggedDeletions(), subscriptions(),
 	}
 }
 
@@ -326,13 +326,7 @@ func creations() map[string]decideCase {
 			facts: newMandate(func(f *facts) {
 				f.record = sent(91*time.Second, func(r *recordFacts) { r.otherAccount = true })
 			}),
-			want: wait(v1alpha1.ReasonAccountChanged),
-		},
-		"by another account that a person vouches for": {
-			facts: newMandate(func(f *facts) {
-				f.record, f.vouched = sent(91*time.Second, func(r *recordFacts) { r.otherAccount = true }), true
-			}),
-			want: decision{Step: stepBegin},
+			want: wait(reasonOtherAccount),
 		},
 		"what another account refused is sent again": {
 			why: "it certainly created nothing, and this one may create it",

@@ -261,7 +261,8 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 		return "was not reconciled"
 	case m.Spec.Suspend:
 		return ""
-	case !here && waits != nil && w.waitsForAccount(m, waits.Reason):
+	case !here && waits != nil && w.waitsForAccount(m, waits.Reason),
+		!here && stalled != nil && w.waitsForAccount(m, stalled.Reason):
 		return ""
 	case here && w.unmatched() && stalled != nil && stalled.Reason == v1alpha1.ReasonIndividualsUnmatched:
 		return ""

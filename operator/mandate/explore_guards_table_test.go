@@ -273,12 +273,12 @@ func guards() map[string]explore.Guard {
 		},
 		"a lost create in another account": {
 			Why: "the reference is free there", File: decideFile,
-			Old: "	case f.otherAccount(): // in which", Off: "	case ON && f.otherAccount(): // in which",
+			Old: "	case r.otherName: // in which", Off: "	case ON && r.otherName: // in which",
 			CaughtBy: "TestExplore/alone: exchanged credentials and lost answers", Fails: "I17: ",
 		},
 		"a call in another account": {
 			Why: "it would reach somebody else's application", File: "facts.go",
-			Old: "	return f.record.otherAccount && !f.vouched", Off: "	return ON && f.record.otherAccount && !f.vouched",
+			Old: "	return f.record.otherAccount && !f.app", Off: "	return ON && f.record.otherAccount && !f.app",
 			CaughtBy: "TestExplore/alone: exchanged credentials, and something to do", Fails: "I5: ",
 		},
 		"Deleted is looked for again": {

@@ -252,6 +252,7 @@ func userMoves(s *state, name string, spend spender) {
 		w.service = w.service.DeepCopy()
 		w.service.Generation++
 		w.service.Spec.BaseURL = strings.NewReplacer(firstURL, otherURL, otherURL, firstURL).Replace(w.service.Spec.BaseURL)
+		w.accountChanges()
 	}))
 	spend(exchange, "a user exchanges the credentials", changed(func(w *world) { w.exchange(ofAnotherAccount) }))
 	spend(swap, "what is behind the URL is exchanged", changed(func(w *world) { w.exchange(inAnotherPlace) }))

@@ -129,6 +129,7 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	if ended || err != nil {
 		p = nil
 	}
+	s.prove(r)
 	made := outcome{
 		world:     w,
 		operator:  o.with(p, r),
@@ -257,13 +258,19 @@ func reconciler(s *environment, o *operator) *Reconciler {
 	}
 	nobodyListens, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, of := range []string{namespace, otherNamespace} { // which have the same service
-		key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: of, Name: "default"}
+	for _, key := range connectionKeys() {
 		services.Connections.Put(nobodyListens, key, o.connection)
 	}
-	shared := connection.Key{Kind: v1alpha1.ServiceKindClusterIdentityService, Name: "default"}
-	services.Connections.Put(nobodyListens, shared, o.connection)
 	return r
+}
+
+// connectionKeys are those of the one service, which both namespaces have, or share.
+func connectionKeys() []connection.Key {
+	return []connection.Key{
+		{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: "default"},
+		{Kind: v1alpha1.ServiceKindIdentityService, Namespace: otherNamespace, Name: "default"},
+		{Kind: v1alpha1.ServiceKindClusterIdentityService, Name: "default"},
+	}
 }
 
 type silent struct{ events.EventRecorder }

@@ -34,6 +34,10 @@ type world struct {
 	sites map[string]site
 	// credentials are those that the Secret has: the zero value, those of another account, or the same by another name.
 	credentials [32]byte
+	// proofs are the status.sameAccounts of the service. unconfirmed is the account that has to show an application first,
+	// "" if none has to, and trusted the last one that had not, or has.
+	proofs               []v1alpha1.SameAccount
+	trusted, unconfirmed connection.Account
 	// forgotten means that a restore lost records: violations that they would prevent are none.
 	forgotten bool
 	// outdated has the Mandates whose record was claimed, last, for a spec or a service that had been replaced.
@@ -165,6 +169,7 @@ func newWorld(names ...string) *world {
 		w.apply(name, nil)
 	}
 	w.sites[exchangedSite] = site{nextID: 7, applications: []application{foreign}}
+	w.trusted = w.account()
 	return w
 }
 
@@ -253,6 +258,7 @@ func (w *world) exchange(to [32]byte) {
 		to = [32]byte{}
 	}
 	w.credentials = to
+	w.accountChanges()
 }
 
 // changeSite replaces the account behind a URL by a changed copy.
@@ -356,10 +362,17 @@ func (o *operator) seeService(w *world) { o.service = w.service }
 
 // connect makes the connection from what the cache has, as the controller of IdentityServices does.
 func (o *operator) connect(w *world) {
+	account := accountWith(o.service.Spec.BaseURL, w.credentials)
+	state := connection.AccountConfirmed
+	if account == w.account() {
+		state = w.accountState()
+	}
 	o.connection = connection.Connection{
 		URL:             o.service.Spec.BaseURL,
 		Credentials:     w.credentials,
-		Account:         accountWith(w.credentials),
+		Account:         account,
+		SameAccounts:    connection.SameAccounts(account, w.proofs),
+		AccountState:    state,
 		ReferencePrefix: o.service.Spec.ReferencePrefix,
 		UID:             o.service.UID,
 		Generation:      o.service.Generation,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -50,7 +51,6 @@ type facts struct {
 	tooManyUnrecorded bool
 
 	service     serviceFacts
-	vouched     bool // a person says that the account is the one of all records, whatever they say
 	ownAccount  bool // this process knows that it is the record's
 	openCall    bool // this process knows that the record has a call whose result is open
 	probed      bool // the service answered something else in this reconciliation
@@ -83,9 +83,10 @@ type recordFacts struct {
 	otherReference bool
 	// otherURL: the record is about another service than the one that the spec names now.
 	otherURL bool
-	// otherAccount: it is about another account than that of the credentials, as far as their user names tell.
-	otherAccount bool
-	id           int64
+	// otherAccount: it is about another account than that of the connection, and nobody knows that both are the same.
+	// otherName: by name, whatever anybody knows.
+	otherAccount, otherName bool
+	id                      int64
 	// calls are all that it has, and earlier the digests of those before. They are not changed.
 	calls   []v1alpha1.Call
 	earlier []string
@@ -108,7 +109,16 @@ type recordFacts struct {
 // otherAccount: nothing that acts on people may be sent for the record, and no 404 is believed. That can end by itself:
 // the service shows the application, or the credentials are corrected.
 func (f *facts) otherAccount() bool {
-	return f.record.otherAccount && !f.vouched && !f.application.sameAccount
+	return f.record.otherAccount && !f.application.sameAccount
+}
+
+// accountReason is why nothing is sent while the account may be another one than that of the application. Somebody
+// looks for a proof that it is not, or nobody does any more.
+func (f *facts) accountReason() string {
+	if f.service.Account == connection.AccountSought {
+		return v1alpha1.ReasonAccountChanged
+	}
+	return reasonOtherAccount
 }
 
 // isOpen: a create may be under way, or nobody knows what became of it.

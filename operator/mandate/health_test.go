@@ -26,6 +26,9 @@ var update = flag.Bool("update", false, "write docs/status.md and examples/gitop
 
 const root = "../../"
 
+// internalReasons show as others.
+var internalReasons = []string{reasonVanished, reasonOtherAccount}
+
 // situations are all the statuses that a Mandate can have, with the health that GitOps tools have to see in them.
 func situations() map[string]situation {
 	all := map[string]situation{
@@ -95,8 +98,10 @@ func situations() map[string]situation {
 			func(f *facts) { f.createdTime = now.Add(-time.Hour) },
 			"Degraded",
 		),
-		"4 suspended before creation": suspended(shown(v1alpha1.ReasonSuspended, unknownID, "Suspended")),
-		"4 suspended afterwards":      suspended(shown(v1alpha1.ReasonSuspended, func(*facts) {}, "Suspended")),
+		"4 another account, before creation": shown(reasonOtherAccount, unknownID, "Degraded"),
+		"4 another account, afterwards":      shown(reasonOtherAccount, func(*facts) {}, "Degraded"),
+		"4 suspended before creation":        suspended(shown(v1alpha1.ReasonSuspended, unknownID, "Suspended")),
+		"4 suspended afterwards":             suspended(shown(v1alpha1.ReasonSuspended, func(*facts) {}, "Suspended")),
 	}
 	for reason, v := range conditionSpecs {
 		change := unknownID
@@ -104,7 +109,7 @@ func situations() map[string]situation {
 			change = func(*facts) {}
 		}
 		health := map[progress]string{reconciling: "Progressing", stalled: "Degraded"}[v.progress]
-		if health != "" && reason != reasonVanished {
+		if health != "" && !slices.Contains(internalReasons, reason) {
 			all["5 "+reason] = shown(reason, change, health)
 		}
 	}
@@ -278,7 +283,7 @@ func writeRow(table *strings.Builder, name string, s situation, kstatus, flux st
 func meanings() string {
 	texts := maps.Clone(messages)
 	for reason, v := range conditionSpecs {
-		if reason != reasonVanished {
+		if !slices.Contains(internalReasons, reason) {
 			texts[reason] = v.message
 		}
 	}

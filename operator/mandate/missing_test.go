@@ -14,7 +14,7 @@ import (
 func TestAnotherApplicationIsRead(t *testing.T) {
 	t.Parallel()
 	service := connection.Key{Name: "default"}
-	here, another := account{url: firstURL}, account{url: firstURL, account: connection.Account{1}}
+	here, another := account{url: firstURL}, account{url: firstURL, account: "another"}
 	for name, c := range map[string]struct {
 		service connection.Key
 		by      account

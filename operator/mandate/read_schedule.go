@@ -53,8 +53,9 @@ func (r *reconciliation) nextRead() time.Time {
 		state.due = state.readAt
 	}
 	before := state.known
-	if r.session.Connection.Account != (connection.Account{}) {
-		state.forgetAccount(r.facts.now, r.knownAccount(), r.phase(accountPeriod))
+	if used := &r.session.Connection; used.Account != "" {
+		sought := used.AccountState == connection.AccountSought
+		state.forgetAccount(r.facts.now, r.knownAccount(), sought, r.phase(used.LookWithin))
 	}
 	if started || !scheduled || state.known != before {
 		r.localState.Update(r.mandate, func(s *localState) {

@@ -8,10 +8,12 @@ import (
 
 // Reasons that only this package gives, beside those of the API.
 const (
-	reasonDeleting   = "Deleting"
-	reasonVanished   = "Vanished"
-	reasonStaleCache = "StaleCache" // nothing to show; reconcile again
-	reasonNotDue     = "NotDue"     // nothing to show; the application is read later
+	reasonDeleting = "Deleting"
+	reasonVanished = "Vanished"
+	// reasonOtherAccount shows as ReasonAccountChanged. Nobody looks any more for a proof that the account is the same.
+	reasonOtherAccount = "OtherAccount"
+	reasonStaleCache   = "StaleCache" // nothing to show; reconcile again
+	reasonNotDue       = "NotDue"     // nothing to show; the application is read later
 )
 
 // progress is what kstatus is told about a Mandate that is not Ready.
@@ -87,9 +89,10 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonApplicationMissing: {isUnknown, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"For a day, something that may be a proxy says that the application does not exist, and no other application " +
 			"can be read. Check baseURL of the IdentityService."},
-	v1alpha1.ReasonAccountChanged: {isUnknown, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The credentials of the IdentityService may belong to another account than the application, so nothing is sent. " +
-			"See the condition AccountChanged of the IdentityService."},
+	v1alpha1.ReasonAccountChanged: {isUnknown, reconciling, isFalse, v1alpha1.ReasonCreating, isTrue,
+		accountMessage},
+	reasonOtherAccount: {isUnknown, stalled, isFalse, v1alpha1.ReasonCreating, isTrue,
+		accountMessage},
 	v1alpha1.ReasonApplicationExists: {isFalse, stalled, isUnknown, v1alpha1.ReasonApplicationExists, isTrue,
 		"This Mandate has, or may have, an application with status.reference. Nothing is sent. Set spec.reference to that " +
 			"value. A Mandate with another name creates another application and e-mails again."},
@@ -172,6 +175,9 @@ var conditionSpecs = map[string]conditionSpec{
 		"The service refuses to archive or delete the application, or shows another one. Set deletionPolicy to Retain to " +
 			"release the Mandate. The operator gives up after a day by default."},
 }
+
+const accountMessage = "The credentials of the IdentityService may belong to another account than its applications, " +
+	"so nothing is sent. See the condition AccountChanged of the IdentityService."
 
 // messages of the other conditions.
 var messages = map[string]string{

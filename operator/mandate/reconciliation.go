@@ -77,7 +77,6 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 		c.client = c.session.Connection.Client
 	}
 	c.facts = c.newFacts(service)
-	c.facts.vouched = c.session.Connection.Vouched
 	state := c.localState.Get(mandate)
 	c.recordChanges = state.recordChanges
 	c.facts.ownAccount = c.facts.id != 0 && state.known == c.knownAccount()
@@ -270,8 +269,6 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		r.showPending(ctx)
 	case stepRead:
 		r.read(ctx)
-	case stepSetAccount:
-		return r.setAccount(ctx)
 	case stepProbe:
 		r.probe(ctx)
 	case stepAdopt:

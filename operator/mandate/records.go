@@ -50,6 +50,7 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 		about := r.facts.id == 0 || r.facts.id == found.id
 		found.otherURL = about && record.Spec.ServiceURL != r.session.Connection.URL
 		found.otherAccount = about && r.session.Connection.IsOther(record)
+		found.otherName = about && r.session.Connection.HasOtherName(record)
 		found.setCreate(record)
 		found.observed = r.firstSeen(ledger.Open(record))
 	}

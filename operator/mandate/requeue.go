@@ -74,7 +74,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 			return min(engine.JitterWithin(connection.FallbackRequeue), r.facts.deletion.giveUpTime.Sub(r.facts.now))
 		}
 		return min(engine.RequeueBackoff.After(failures), r.facts.deletion.giveUpTime.Sub(r.facts.now))
-	case v1alpha1.ReasonAccountChanged: // correct credentials wake the Mandate up
+	case v1alpha1.ReasonAccountChanged, reasonOtherAccount: // correct credentials wake the Mandate up
 		if r.facts.deletion.requested {
 			return min(r.pollInterval(), r.facts.deletion.giveUpTime.Sub(r.facts.now))
 		}

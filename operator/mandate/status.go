@@ -165,8 +165,11 @@ func lifetime(status *v1alpha1.MandateStatus, created time.Time) (createdTime, e
 // conditionsFor sets all conditions, as conditionSpecs says.
 func (r *reconciliation) conditionsFor(status *v1alpha1.MandateStatus, reason string) {
 	spec, shown := conditionSpecs[reason], reason
-	if reason == reasonVanished {
+	switch reason {
+	case reasonVanished:
 		shown = string(r.gone(status.Outcome))
+	case reasonOtherAccount:
+		shown = v1alpha1.ReasonAccountChanged
 	}
 	r.setCondition(status, v1alpha1.ConditionReady, spec.ready, shown, spec.message)
 	if spec.refs == isTrue {
@@ -208,7 +211,8 @@ func (r *reconciliation) setCreated(status *v1alpha1.MandateStatus, spec *condit
 	case status.ApplicationID != nil:
 		bound := r.boundReason()
 		set(isTrue, bound, messages[bound])
-	case spec.created == isTrue: // known, but nothing could be read so far
+	case spec.created == isTrue, shown == v1alpha1.ReasonAccountChanged && r.facts.id != 0:
+		// It is known, but nothing could be read so far.
 		set(isUnknown, shown, spec.message)
 	case spec.created == isFalse && open != "":
 		set(isUnknown, v1alpha1.ReasonOutcomeUnknown, open)

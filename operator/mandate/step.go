@@ -19,7 +19,6 @@ const (
 	stepResolveLost   step = "ResolveLost"   // write what became of a call of a process that has ended
 	stepShowPending   step = "ShowPending"   // write into the status that the record is refused
 	stepRead          step = "Read"          // retrieve the application
-	stepSetAccount    step = "SetAccount"    // write into the record that the account is the same by another name
 	stepProbe         step = "Probe"         // see whether the service is healthy otherwise
 	stepAdopt         step = "Adopt"         // write the id of spec.adopt into the record
 	stepReadCandidate step = "ReadCandidate" // retrieve an application that a notification has named

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -85,7 +86,8 @@ func accountOf(settings *v1alpha1.ServiceSettings, secret *corev1.Secret) connec
 		settings.TokenAuthorization != v1alpha1.TokenAuthorizationUserBasic {
 		username = ""
 	}
-	return connection.NewAccount(username, string(secret.Data["client_id"]))
+	grant := cmp.Or(settings.TokenRequest.GrantType, v1alpha1.GrantTypePassword)
+	return connection.NewAccount(idv.NormalBaseURL(settings.BaseURL), grant, username, string(secret.Data["client_id"]))
 }
 
 // connect makes a new client if what it is made from changed. A reason says why there can be none.
@@ -202,6 +204,9 @@ func (r *Reconciler) publish(
 		Credentials:          e.made.user.credentials,
 		Account:              e.made.account,
 		Vouched:              connection.IsVouchedFor(service, e.made.account),
+		SameAccounts:         e.sameAccounts,
+		AccountState:         e.accountState,
+		LookWithin:           e.lookWithin,
 		ReferencePrefix:      spec.ReferencePrefix,
 		NamespacedReferences: service.NamespacedReferences(),
 		UID:                  service.GetUID(),

@@ -296,6 +296,15 @@ func TestAccountOfCredentials(t *testing.T) {
 			t.Errorf("%s: the same account: %t, want %t", name, !c.same, c.same)
 		}
 	}
+	otherURL := accountOf(&v1alpha1.ServiceSettings{BaseURL: "https://other.example.com"}, &corev1.Secret{
+		Data: map[string][]byte{"username": []byte("jane"), "client_id": []byte("web")},
+	})
+	if otherURL == first {
+		t.Error("at another base URL, the account is the same")
+	}
+	if of("", "jane", "1", "web") != first {
+		t.Error("the default grant type makes another account")
+	}
 	if of(byClient, "jane", "1", "web") != of(byClient, "joe", "1", "web") {
 		t.Error("a user name that is not sent makes another account")
 	}

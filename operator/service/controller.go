@@ -107,6 +107,13 @@ type entry struct {
 
 	notificationsProblem string // why deliveries are refused: a reason, or ""
 
+	judged       connection.Account // the account that judgeAccount has seen last
+	confirmed    connection.Account // the last one that needed no proof, or has one
+	unconfirmed  bool
+	accountState connection.AccountState
+	sameAccounts []connection.Account
+	lookWithin   time.Duration
+
 	// written is the service after the last write of its status, which was computed from the version writtenFrom.
 	written     connection.Service
 	writtenFrom string
@@ -183,7 +190,11 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 	}
 	e := r.entry(key)
 	service = e.latest(service)
-	needed, err := r.protect(ctx, key, service)
+	found, err := r.dependents(ctx, key)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	err = r.protect(ctx, key, service, found.needed)
 	switch {
 	case apierrors.IsConflict(err):
 		return reconcile.Result{RequeueAfter: time.Second}, nil // the cache is stale
@@ -201,9 +212,11 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 	if problem == "" && r.probe(ctx, key, e) {
 		return reconcile.Result{RequeueAfter: secretInterval}, nil // nothing is known of the service so far
 	}
+	proofs := r.config.Connections.Proofs(key)
+	e.judgeAccount(service, found, proofs)
 	r.publish(ctx, key, service, e, problem == "")
 	reason := shownReason(service, cmp.Or(problem, e.reason()))
-	if err := r.writeStatus(ctx, service, e, reason, needed); err != nil {
+	if err := r.writeStatus(ctx, service, e, reason, found); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	next := secretInterval

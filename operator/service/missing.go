@@ -27,23 +27,52 @@ var sharedMessages = map[string]string{
 		"Mandates, for which nothing is sent. Correct the Secret, or set idv.mandate.io/same-account to status.account.",
 }
 
-// waiting reports whether several Mandates cannot confirm for long that their applications are gone, as behind a proxy
-// that answers for the service, and whether any waits because its application may be another account's.
-func (r *Reconciler) waiting(ctx context.Context, key connection.Key) (missing, otherAccount bool, err error) {
+// dependents is what the Mandates of a service say, as far as it matters to the service.
+type dependents struct {
+	needed     int  // it for something that is left to do
+	confirming int  // for long that their applications are gone
+	waits      bool // one of them for the account that has its application
+	begun      int  // have an application without an outcome, or may have one
+	created    int  // have one that can be read
+	refused    int  // have one that the account did not show
+}
+
+func (r *Reconciler) dependents(ctx context.Context, key connection.Key) (found dependents, err error) {
 	var mandates v1alpha1.MandateList
 	err = r.config.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace),
 		client.MatchingFields{connection.MandateField: key.String()}, client.UnsafeDisableDeepCopy)
-	confirming := 0
 	for i := range mandates.Items {
-		switch c := meta.FindStatusCondition(mandates.Items[i].Status.Conditions, v1alpha1.ConditionReconciling); {
-		case c == nil:
-		case c.Reason == v1alpha1.ReasonAccountChanged:
-			otherAccount = true
-		case c.Reason == v1alpha1.ReasonConfirming && time.Since(c.LastTransitionTime.Time) >= missingAfter:
-			confirming++
-		}
+		found.add(&mandates.Items[i])
 	}
-	return confirming >= manyMissing, otherAccount, err
+	return found, err
+}
+
+func (d *dependents) add(m *v1alpha1.Mandate) {
+	if needsService(m) {
+		d.needed++
+	}
+	status := &m.Status
+	waiting := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling)
+	if waiting != nil && waiting.Reason == v1alpha1.ReasonConfirming &&
+		time.Since(waiting.LastTransitionTime.Time) >= missingAfter {
+		d.confirming++
+	}
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	other := ready != nil && ready.Reason == v1alpha1.ReasonAccountChanged
+	otherURL := ready != nil && ready.Reason == v1alpha1.ReasonIdentityServiceMismatch
+	d.waits = d.waits || other
+	created := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionCreated)
+	switch {
+	case status.Outcome != "":
+	case status.ApplicationID != nil:
+		d.begun++
+		d.created++
+		if other || otherURL {
+			d.refused++
+		}
+	case created != nil && created.Status == metav1.ConditionUnknown:
+		d.begun++
+	}
 }
 
 // setShared sets a condition that tells of several Mandates, or removes it, and reports whether it was not set before.

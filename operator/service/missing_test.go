@@ -45,7 +45,8 @@ func TestApplicationsMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := &Reconciler{config: Config{Cache: mandates{confirming: c.confirming}}}
-			missing, _, err := r.waiting(t.Context(), connection.Key{})
+			found, err := r.dependents(t.Context(), connection.Key{})
+			missing := found.confirming >= manyMissing
 			if err != nil || missing != c.missing {
 				t.Errorf("%t, %v, want %t", missing, err, c.missing)
 			}

@@ -21,24 +21,8 @@ import (
 // that nobody needs can be deleted, with its namespace, when no operator runs. An operator that does not see all
 // Mandates of a ClusterIdentityService leaves its finalizer to one that does.
 func (r *Reconciler) protect(
-	ctx context.Context, key connection.Key, service connection.Service,
-) (needed int, err error) {
-	var mandates v1alpha1.MandateList
-	err = r.config.Cache.List(
-		ctx,
-		&mandates,
-		client.InNamespace(key.Namespace),
-		client.MatchingFields{connection.MandateField: key.String()},
-		client.UnsafeDisableDeepCopy,
-	)
-	if err != nil {
-		return 0, err
-	}
-	for i := range mandates.Items {
-		if needsService(&mandates.Items[i]) {
-			needed++
-		}
-	}
+	ctx context.Context, key connection.Key, service connection.Service, needed int,
+) error {
 	deleted := service.GetDeletionTimestamp()
 	has := controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
 	wanted := needed > 0
@@ -48,7 +32,7 @@ func (r *Reconciler) protect(
 	givenUp := wanted && has && !deleted.IsZero() && time.Since(deleted.Time) >= r.config.DeletionGiveUpAfter
 	switch wanted = wanted && !givenUp; {
 	case wanted == has, wanted && !deleted.IsZero(): // the API server takes no finalizer then
-		return needed, nil
+		return nil
 	case givenUp: // reported before the patch: after it, the service is gone, and a process that ends would say nothing
 		message := fmt.Sprintf(
 			"The operator releases the service, but Mandates still need it: %d. They wait until somebody creates a service "+
@@ -59,7 +43,7 @@ func (r *Reconciler) protect(
 			service, nil, corev1.EventTypeWarning, engine.EventDeletionGivenUp, engine.ActionDelete, "%s", message)
 		log.FromContext(ctx).Error(nil, "Releasing the service although Mandates still need it", "mandates", needed)
 	}
-	return needed, r.setFinalizer(ctx, key, service, !has)
+	return r.setFinalizer(ctx, key, service, !has)
 }
 
 // mandateChanged gives the service of a Mandate if its protection has to change now; that it may go can wait for the

@@ -93,7 +93,7 @@ func shownReason(service connection.Service, reason string) string {
 
 // writeStatus is the only place that writes the status of services. needed is how many Mandates hold up the deletion.
 func (r *Reconciler) writeStatus(
-	ctx context.Context, service connection.Service, e *entry, reason string, needed int,
+	ctx context.Context, service connection.Service, e *entry, reason string, found dependents,
 ) error {
 	updated, ok := service.DeepCopyObject().(connection.Service)
 	if !ok {
@@ -110,26 +110,21 @@ func (r *Reconciler) writeStatus(
 	}
 	setProgress(status, generation, reason)
 	before := meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionInUse)
-	if blocksDeletion(service, needed) {
+	if blocksDeletion(service, found.needed) {
 		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 			Type: v1alpha1.ConditionInUse, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMandatesRemain,
-			Message: remainingMessage(needed), ObservedGeneration: generation,
+			Message: remainingMessage(found.needed), ObservedGeneration: generation,
 		})
 	} else {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionInUse)
 	}
-	missing, otherAccount, err := r.waiting(ctx, connection.KeyOfService(service))
-	if err != nil {
-		return err
-	}
+	otherAccount := found.waits || e.accountState != connection.AccountConfirmed
 	news := map[string]bool{
 		v1alpha1.ConditionApplicationsMissing: setShared(
-			status, generation, v1alpha1.ConditionApplicationsMissing, missing),
+			status, generation, v1alpha1.ConditionApplicationsMissing, found.confirming >= manyMissing),
 		v1alpha1.ConditionAccountChanged: setShared(status, generation, v1alpha1.ConditionAccountChanged, otherAccount),
 	}
-	if e.client != nil {
-		status.Account = connection.ShownAccount(service, e.made.account)
-	}
+	e.showAccount(status, r.config.Connections.Proofs(connection.KeyOfService(service)))
 	if equality.Semantic.DeepEqual(status, service.ServiceStatus()) {
 		return nil
 	}
@@ -143,10 +138,10 @@ func (r *Reconciler) writeStatus(
 				service, nil, corev1.EventTypeWarning, kind, engine.ActionObserve, "%s", sharedMessages[kind])
 		}
 	}
-	if !before && blocksDeletion(service, needed) {
+	if !before && blocksDeletion(service, found.needed) {
 		r.config.Events.Eventf(
 			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, engine.ActionDelete,
-			"%s", remainingMessage(needed))
+			"%s", remainingMessage(found.needed))
 	}
 	return nil
 }
