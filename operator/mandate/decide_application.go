@@ -26,7 +26,7 @@ func decideApplication(f facts) decision {
 		return decision{Step: stepReadRecord}
 	case !a.read:
 		return decision{Step: stepRead}
-	case f.otherAccount():
+	case f.otherAccount() && (a.sameReference || !f.record.otherURL):
 		return wait(f.accountReason())
 	case !a.sameReference:
 		return wait(v1alpha1.ReasonIdentityServiceMismatch)
@@ -220,7 +220,7 @@ func decideDeletion(f facts) decision {
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case !a.read:
 		return decision{Step: stepRead}
-	case f.otherAccount():
+	case f.otherAccount() && (a.sameReference || !r.otherURL):
 		return wait(f.accountReason())
 	case !a.sameReference, a.differs, r.otherURL && !a.referenceMatched:
 		return wait(v1alpha1.ReasonDeletionRefused)
