@@ -344,18 +344,38 @@ func TestReportReapplied(t *testing.T) {
 	w.checkEmailed(control.Resend, 1)
 }
 
+// A Mandate whose record can hold no other call says so, and sends nothing.
+func TestLogFull(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	w.fillRecord()
+	w.mandate("acme", "{archived: true}")
+	w.stalled("acme", v1alpha1.ReasonLogFull)
+	if n := w.requests(control.ArchiveApplication); n != 0 {
+		t.Errorf("%d requests to archive", n)
+	}
+}
+
+// fillRecord makes the record have as many calls as it can remember.
+func (w *world) fillRecord() {
+	w.Helper()
+	record := w.onlyRecord()
+	w.fillLog(record)
+	for i := range 1000 {
+		record.Spec.Earlier = append(record.Spec.Earlier, fmt.Sprintf("%032x", i))
+	}
+	w.check(w.Update(w.Context(), record))
+}
+
 // A Mandate has had as many calls as its record can remember.
 func TestTooManyActions(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
 	w.ready("acme")
-	record := w.onlyRecord()
-	w.fillLog(record)
-	for i := range 1000 {
-		record.Spec.Earlier = append(record.Spec.Earlier, fmt.Sprintf("%032x", i))
-	}
-	w.check(w.Update(t.Context(), record))
+	w.fillRecord()
 	w.action("resend", resend)
 	w.actionFails("resend", v1alpha1.ReasonTooManyActions)
 	w.checkEmailed(control.Resend, 0)
