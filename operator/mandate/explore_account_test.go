@@ -25,8 +25,8 @@ func accountWith(url string, credentials [32]byte) connection.Account {
 // account is what the IdentityService and its Secret say of the account.
 func (w *world) account() connection.Account { return accountWith(w.url(), w.credentials) }
 
-// accountChanges is after a user has changed the service or the Secret. The controller of services asks for a proof if a
-// Mandate has an application, or may have one.
+// accountChanges is after a user has changed the service or the Secret. The controller of services asks for a proof if
+// a Mandate has an application, or may have one.
 func (w *world) accountChanges() {
 	w.unconfirmed = ""
 	begun, _, _ := w.dependents()
