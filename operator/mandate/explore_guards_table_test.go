@@ -274,7 +274,7 @@ func guards() map[string]explore.Guard {
 		"a lost create in another account": {
 			Why: "the reference is free there", File: decideFile,
 			Old: "	case r.otherName: // in which", Off: "	case ON && r.otherName: // in which",
-			CaughtBy: "TestExplore/alone: exchanged credentials and lost answers", Fails: "I17: ",
+			CaughtBy: "TestDecide", Fails: "TestDecide/a_lost_create_of_an_account_that_is_the_same",
 		},
 		"a call in another account": {
 			Why: "it would reach somebody else's application", File: "facts.go",
@@ -296,12 +296,12 @@ func guards() map[string]explore.Guard {
 		"application of another": {
 			Why: "at another service, the id may belong to an unrelated application", File: "application.go",
 			Old: "	return shown == \"\" || strings", Off: "	return !ON || shown == \"\" || strings",
-			CaughtBy: "TestExplore/alone: another account", Fails: "I5: ",
+			CaughtBy: "TestMatches", Fails: "another: true",
 		},
 		"404 of another service": {
 			Why: "that an application is gone is believed for ever", File: "decide_application.go",
 			Old: "	case f.record.otherURL && !overdue", Off: "	case ON && f.record.otherURL && !overdue",
-			CaughtBy: "TestExplore/alone: another service, which has no application", Fails: "I5: ",
+			CaughtBy: "TestDecide", Fails: "TestDecide/a_404_from_another_service_says_nothing",
 		},
 		"request for another service": {
 			Why:      "it may show no references",
