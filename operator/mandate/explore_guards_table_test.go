@@ -296,7 +296,7 @@ func guards() map[string]explore.Guard {
 		"application of another": {
 			Why: "at another service, the id may belong to an unrelated application", File: "application.go",
 			Old: "	return shown == \"\" || strings", Off: "	return !ON || shown == \"\" || strings",
-			CaughtBy: "TestMatches", Fails: "another: true",
+			CaughtBy: "TestMatches", Fails: "TestMatches",
 		},
 		"404 of another service": {
 			Why: "that an application is gone is believed for ever", File: "decide_application.go",
