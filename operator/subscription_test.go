@@ -314,7 +314,10 @@ func TestSubscriptionsDelayNothing(t *testing.T) {
 		s.request("mandate/"+m.Name, "now")
 		s.until(m.Name, "in review", func(m *v1alpha1.Mandate) bool { return m.Status.State == "in review" })
 	}
-	if sent := s.requests(control.SubscribeWebhook); sent == 0 || sent > 4 {
+	s.eventually(func() (bool, string) {
+		return s.requests(control.SubscribeWebhook) > 0, "no subscription was sent"
+	})
+	if sent := s.requests(control.SubscribeWebhook); sent > 4 {
 		t.Errorf("%d subscriptions were sent at a service that answers none, want up to 4", sent)
 	}
 	s.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)

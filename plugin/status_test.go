@@ -51,6 +51,9 @@ func TestStatusOfEveryReason(t *testing.T) {
 		if strings.Contains(out.String(), secret) || placeholder.MatchString(out.String()) {
 			t.Errorf("%s %s: personal data, or a placeholder: %s", e.Kind, e.Reason, out)
 		}
+		if strings.HasSuffix(strings.TrimSpace(out.String()), "What to do next") {
+			t.Errorf("%s %s: nothing says what to do: %s", e.Kind, e.Reason, out)
+		}
 		if !strings.Contains(out.String(), e.Reason) {
 			t.Errorf("%s %s: the reason is not shown: %s", e.Kind, e.Reason, out)
 		}

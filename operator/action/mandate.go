@@ -143,9 +143,9 @@ func (r *reconciliation) readApplication(ctx context.Context) error {
 	// An answer without a reference, or in other letters, is not one with another reference.
 	s.sameReference = application.Reference == "" || strings.EqualFold(application.Reference, r.reference)
 	s.sameAccount = s.sameReference && application.Reference != ""
-	if s.sameAccount && r.facts.record.otherAccount {
-		used := &r.session.Connection
-		r.services.Connections.Prove(r.session.Key, connection.AccountOf(r.record), used.Account)
+	if f := &r.facts; s.sameAccount && f.record.otherAccount && f.record.application == f.mandate.application {
+		r.services.Connections.Prove(
+			r.session.Key, connection.AccountOf(r.record), r.session.Connection.Account)
 	}
 	return r.identify(ctx, application)
 }

@@ -2,7 +2,6 @@ package mandate
 
 import (
 	"time"
-	"unique"
 
 	"github.com/mandate-io/idv/operator/connection"
 )
@@ -10,12 +9,12 @@ import (
 // knownAccount is the account of an application. The zero value is not known.
 type knownAccount struct {
 	id int64
-	by unique.Handle[account]
+	by connection.Account
 }
 
 // knownAccount is that of the connection.
 func (r *reconciliation) knownAccount() knownAccount {
-	return knownAccount{r.facts.id, unique.Make(accountOf(&r.session.Connection))}
+	return knownAccount{r.facts.id, r.session.Connection.Account}
 }
 
 // learnAccount remembers whether the record is the connection's account's, so that it is not read before each poll.
@@ -44,15 +43,17 @@ func (s *localState) forgetAccount(now time.Time, to knownAccount, sought bool, 
 }
 
 // provesAccount notes that the connection's account has shown the application of the record. That is of use while its
-// account is another one by name, or has shown no application yet.
+// account is another one by name, or has shown no application yet. An application that the record does not name, as
+// one that a person adopts, may be another account's.
 func (r *reconciliation) provesAccount() {
 	f, by := &r.facts, r.session.Connection.Account
 	if !f.application.sameAccount || !f.record.otherAccount && f.service.AccountConfirmed() {
 		return
 	}
-	created := by
-	if r.record != nil { // else this process knows that the account is the record's
-		created = connection.AccountOf(r.record)
+	switch {
+	case r.record == nil && f.ownAccount:
+		r.services.Connections.Prove(r.session.Key, by, by)
+	case r.record != nil && f.id != 0 && f.record.id == f.id:
+		r.services.Connections.Prove(r.session.Key, connection.AccountOf(r.record), by)
 	}
-	r.services.Connections.Prove(r.session.Key, created, by)
 }

@@ -323,7 +323,7 @@ type operator struct {
 	localState remembered
 	missing    map[types.NamespacedName]missingApplication
 	shown      map[candidateID]referenceDigest
-	subscribed map[account]subscribedApplication
+	subscribed map[connection.Account]subscribedApplication
 	current    *reconciliation // nil: between two reconciliations
 	live       liveRead        // by its last step
 	calls      int             // that act on people, sent by it

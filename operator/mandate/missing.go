@@ -12,18 +12,10 @@ import (
 // A 404 that is not the service's own word, such as that of a proxy, says nothing by itself. What tells is whether the
 // connection reads another application that is as old.
 
-// account is whom the service sees by way of a connection.
-type account struct {
-	url     string
-	account connection.Account
-}
-
-func accountOf(c *connection.Connection) account { return account{c.URL, c.Account} }
-
 // missingApplication answered 404.
 type missingApplication struct {
 	service   connection.Key
-	account   account
+	account   connection.Account
 	lastKnown time.Time // when it was last known to be there
 	otherRead bool      // another application was read since, which was there at that time
 }
@@ -59,7 +51,7 @@ func (m *missingApplications) remove(name types.NamespacedName) {
 
 // read records that an account reads an application. One that is younger than the last sign of a missing one proves
 // nothing: it may have been created after an exchange of the credentials.
-func (m *missingApplications) read(service connection.Key, by account, created time.Time) {
+func (m *missingApplications) read(service connection.Key, by connection.Account, created time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for name, missing := range m.entries {
@@ -72,7 +64,7 @@ func (m *missingApplications) read(service connection.Key, by account, created t
 
 // applicationRead records what a read of the application proves.
 func (r *reconciliation) applicationRead() {
-	by := accountOf(&r.session.Connection)
+	by := r.session.Connection.Account
 	r.localState.Update(r.mandate, func(s *localState) { s.read, s.readBy = r.facts.now, r.knownAccount() })
 	r.missing.remove(r.name())
 	if created := r.facts.createdTime; !created.IsZero() {
@@ -83,7 +75,7 @@ func (r *reconciliation) applicationRead() {
 // othersRead reports whether applications of others, which were there when this one was last known to be, are read
 // while it is missing.
 func (r *reconciliation) othersRead() bool {
-	state, by := r.localState.Get(r.mandate), accountOf(&r.session.Connection)
+	state, by := r.localState.Get(r.mandate), r.session.Connection.Account
 	lastKnown := state.read
 	if last := r.mandate.Status.LastReadTime; lastKnown.IsZero() && last != nil {
 		lastKnown = last.Time

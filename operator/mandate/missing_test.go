@@ -14,10 +14,10 @@ import (
 func TestAnotherApplicationIsRead(t *testing.T) {
 	t.Parallel()
 	service := connection.Key{Name: "default"}
-	here, another := account{url: firstURL}, account{url: firstURL, account: "another"}
+	const here, another connection.Account = "here", "another"
 	for name, c := range map[string]struct {
 		service connection.Key
-		by      account
+		by      connection.Account
 		created time.Time
 		proves  bool
 	}{

@@ -29,14 +29,14 @@ const (
 
 // connectionVersion is a connection as it was when an application was looked for. The zero value is none.
 type connectionVersion struct {
-	account     account
+	account     connection.Account
 	credentials [32]byte // their digest
 	generation  int64    // of the IdentityService
 }
 
 func (r *reconciliation) connectionVersion() connectionVersion {
 	c := &r.session.Connection
-	return connectionVersion{accountOf(c), c.Credentials, c.Generation}
+	return connectionVersion{c.Account, c.Credentials, c.Generation}
 }
 
 // nextRead is when the application is to be read; the zero time means at once.

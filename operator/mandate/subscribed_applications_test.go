@@ -14,7 +14,7 @@ func TestPollsStretchOnceSubscriptionsCoexist(t *testing.T) {
 	t.Parallel()
 	var known subscribedApplications
 	seen := func(id int64, age time.Duration, sent time.Time) {
-		known.notified(account{}, id, now.Add(-age), sent)
+		known.notified("", id, now.Add(-age), sent)
 	}
 	interval := func() time.Duration {
 		r := idleReconciliation("uid", now, func(m *v1alpha1.Mandate) {
@@ -22,7 +22,7 @@ func TestPollsStretchOnceSubscriptionsCoexist(t *testing.T) {
 		})
 		r.session.Connection.Subscriptions = &connection.Subscriptions{}
 		r.session.Connection.Notified = now.Add(-time.Hour)
-		r.subscribed.entries = map[account]subscribedApplication{accountOf(&r.session.Connection): known.entries[account{}]}
+		r.subscribed.entries = map[connection.Account]subscribedApplication{r.session.Connection.Account: known.entries[""]}
 		return r.pollInterval()
 	}
 	for _, step := range []struct {

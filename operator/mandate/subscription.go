@@ -44,7 +44,7 @@ func (r *reconciliation) newSubscriptionFacts() subscriptionFacts {
 	switch state {
 	case v1alpha1.SubscriptionSubscribed:
 		sent := engine.ParseNotificationRequest(engine.ReconcileRequest(r.mandate)).Time
-		r.subscribed.notified(accountOf(used), *status.ApplicationID, r.facts.createdTime, sent)
+		r.subscribed.notified(used.Account, *status.ApplicationID, r.facts.createdTime, sent)
 	case v1alpha1.SubscriptionRefused, v1alpha1.SubscriptionOutcomeUnknown:
 		s.again = r.subscribesAgain()
 	}
@@ -145,7 +145,7 @@ func (r *reconciliation) isNotified() bool {
 	}
 	subscribed := r.localState.Get(r.mandate).subscription.state == v1alpha1.SubscriptionSubscribed ||
 		r.mandate.Status.Subscription == v1alpha1.SubscriptionSubscribed
-	return subscribed && r.subscribed.coexist(accountOf(&r.session.Connection))
+	return subscribed && r.subscribed.coexist(r.session.Connection.Account)
 }
 
 // acquireSubscriptionSlot takes a slot for subscriptions, in the place of the one that the reconciliation has. If there

@@ -17,41 +17,66 @@ const (
 	readInterval, maxLookWithin = 3 * time.Second, 10 * time.Minute
 )
 
-// judgeAccount says whether the account of the credentials has shown that it has the applications of the Mandates. That
-// is asked when the account is another one than before: until one of its reads shows a reference, or a person says so,
-// it creates nothing. After a restart, the condition in the status tells that it was asked. The first account of a
-// service is not asked: Mandates that name it may have applications at another one.
-func (e *entry) judgeAccount(service connection.Service, found dependents, proofs []v1alpha1.SameAccount) {
-	status, account := service.ServiceStatus(), e.made.account
-	e.sameAccounts = connection.SameAccounts(account, connection.WithProofs(status.SameAccounts, proofs))
+// accountFacts is what is known of the account of a connection.
+type accountFacts struct {
+	classified  connection.Account // the one that classify has seen last
+	confirmed   connection.Account // the last one that needed no proof, or has one
+	unconfirmed bool               // classified needs one
+	state       connection.AccountState
+	same        []connection.Account
+	lookWithin  time.Duration
+}
+
+// classify says whether the account of the credentials has shown that it has the applications of the Mandates. That is
+// asked when the account is another one than before: until one of its reads shows a reference, or a person says so, it
+// creates nothing. After a restart, the condition in the status tells that it was asked. The first account of a service
+// is not asked: Mandates that name it may have applications at another one. While there are no credentials, nothing
+// changes.
+func (a *accountFacts) classify(
+	service connection.Service, account connection.Account, found dependents, proofs []v1alpha1.SameAccount,
+) {
+	if account == "" {
+		return
+	}
+	status := service.ServiceStatus()
+	a.same = connection.SameAccounts(account, connection.WithProofs(status.SameAccounts, proofs))
 	before := connection.Account(status.Account)
-	if e.judged != account {
-		e.judged = account
+	if a.classified != account {
+		a.classified = account
 		asked := meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionAccountChanged)
-		e.unconfirmed = account != e.confirmed && before != "" && (asked || !slices.Contains(e.sameAccounts, before))
+		a.unconfirmed = account != a.confirmed && before != "" && (asked || !slices.Contains(a.same, before))
 	}
 	shown := slices.ContainsFunc(proofs, func(p v1alpha1.SameAccount) bool { return p.SameAs == string(account) })
 	if shown || found.begun == 0 || connection.IsVouchedFor(service, account) {
-		e.unconfirmed = false
+		a.unconfirmed = false
 	}
 	switch {
-	case !e.unconfirmed:
-		e.accountState, e.confirmed = connection.AccountConfirmed, account
+	case !a.unconfirmed:
+		a.state, a.confirmed = connection.AccountConfirmed, account
 	case found.refused < min(enoughReads, found.created):
-		e.accountState = connection.AccountSought
+		a.state = connection.AccountSought
 	default:
-		e.accountState = connection.AccountRefuted
+		a.state = connection.AccountRefuted
 	}
-	e.lookWithin = min(maxLookWithin, time.Duration(found.created)*readInterval)
+	a.lookWithin = min(maxLookWithin, time.Duration(found.created)*readInterval)
+}
+
+// isChanged is whether ConditionAccountChanged is True. While there are no credentials, it stays as it is.
+func (a *accountFacts) isChanged(status *v1alpha1.IdentityServiceStatus, found dependents) bool {
+	if a.classified == "" && meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionAccountChanged) {
+		return true
+	}
+	return found.waits || a.state != connection.AccountConfirmed
 }
 
 // showAccount writes the account into the status, and what proves that it is the same as others.
-func (e *entry) showAccount(status *v1alpha1.IdentityServiceStatus, proofs []v1alpha1.SameAccount) {
-	if e.client == nil {
+func showAccount(
+	status *v1alpha1.IdentityServiceStatus, account connection.Account, proofs []v1alpha1.SameAccount,
+) {
+	if account == "" {
 		return
 	}
-	status.Account = string(e.made.account)
-	isPair := func(p v1alpha1.SameAccount) bool { return p.Account != p.SameAs }
-	pairs := slices.DeleteFunc(slices.Clone(proofs), func(p v1alpha1.SameAccount) bool { return !isPair(p) })
-	status.SameAccounts = connection.WithProofs(status.SameAccounts, pairs)
+	status.Account = string(account)
+	proofs = slices.DeleteFunc(proofs, func(p v1alpha1.SameAccount) bool { return p.Account == p.SameAs })
+	status.SameAccounts = connection.WithProofs(status.SameAccounts, proofs)
 }

@@ -85,18 +85,18 @@ func TestAnotherAccount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			service, e := &v1alpha1.IdentityService{}, &entry{made: inputs{account: newAccount}}
+			service, account := &v1alpha1.IdentityService{}, &accountFacts{}
 			if c.service != nil {
 				c.service(service)
 			}
-			e.judgeAccount(service, c.found, c.proofs)
-			if e.accountState != c.want {
-				t.Errorf("the state is %d, want %d", e.accountState, c.want)
+			account.classify(service, newAccount, c.found, c.proofs)
+			if account.state != c.want {
+				t.Errorf("the state is %d, want %d", account.state, c.want)
 			}
 			service.Status.Account = string(newAccount) // as the status says from now on
-			e.judgeAccount(service, c.found, c.proofs)
-			if e.accountState != c.want {
-				t.Errorf("the next time, the state is %d, want %d", e.accountState, c.want)
+			account.classify(service, newAccount, c.found, c.proofs)
+			if account.state != c.want {
+				t.Errorf("the next time, the state is %d, want %d", account.state, c.want)
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func TestAnotherAccount(t *testing.T) {
 // The credentials that a person has corrected need no proof.
 func TestTheAccountBefore(t *testing.T) {
 	t.Parallel()
-	service, e := &v1alpha1.IdentityService{}, &entry{made: inputs{account: oldAccount}}
+	service, account := &v1alpha1.IdentityService{}, &accountFacts{}
 	service.Status.Account = string(oldAccount)
 	found := dependents{begun: 1, created: 1}
 	for _, step := range []struct {
@@ -113,14 +113,34 @@ func TestTheAccountBefore(t *testing.T) {
 		want    connection.AccountState
 	}{
 		{oldAccount, connection.AccountConfirmed}, {newAccount, connection.AccountSought},
+		{"", connection.AccountSought}, {oldAccount, connection.AccountConfirmed}, {"", connection.AccountConfirmed},
 		{oldAccount, connection.AccountConfirmed},
 	} {
-		e.made.account = step.account
-		e.judgeAccount(service, found, nil)
-		if e.accountState != step.want {
-			t.Errorf("with %s, the state is %d, want %d", step.account, e.accountState, step.want)
+		account.classify(service, step.account, found, nil)
+		if account.state != step.want {
+			t.Errorf("with %q, the state is %d, want %d", step.account, account.state, step.want)
 		}
-		service.Status.Account = string(step.account)
+		showAccount(&service.Status, step.account, nil)
+	}
+}
+
+// A Secret that is missing says nothing of the account: neither that it has changed, nor that it has not.
+func TestNoCredentials(t *testing.T) {
+	t.Parallel()
+	for _, changed := range []bool{false, true} {
+		service, account := &v1alpha1.IdentityService{}, &accountFacts{}
+		showAccount(&service.Status, oldAccount, nil)
+		setShared(&service.Status, 1, v1alpha1.ConditionAccountChanged, changed)
+		found := dependents{begun: 1, created: 1}
+		account.classify(service, "", found, nil) // as after a restart
+		showAccount(&service.Status, "", nil)
+		if got := account.isChanged(&service.Status, found); got != changed {
+			t.Errorf("AccountChanged is %t, and was %t", got, changed)
+		}
+		account.classify(service, oldAccount, found, nil)
+		if got := account.isChanged(&service.Status, found); got != changed || service.Status.Account != string(oldAccount) {
+			t.Errorf("with the Secret, AccountChanged is %t, and was %t", got, changed)
+		}
 	}
 }
 
@@ -128,10 +148,10 @@ func TestTheAccountBefore(t *testing.T) {
 func TestLookWithin(t *testing.T) {
 	t.Parallel()
 	for created, want := range map[int]time.Duration{0: 0, 1: 3 * time.Second, 20: time.Minute, 5000: 10 * time.Minute} {
-		e, service := &entry{made: inputs{account: newAccount}}, &v1alpha1.IdentityService{}
-		e.judgeAccount(service, dependents{begun: created, created: created}, nil)
-		if e.lookWithin != want {
-			t.Errorf("%d applications are read within %s, want %s", created, e.lookWithin, want)
+		var account accountFacts
+		account.classify(&v1alpha1.IdentityService{}, newAccount, dependents{begun: created, created: created}, nil)
+		if account.lookWithin != want {
+			t.Errorf("%d applications are read within %s, want %s", created, account.lookWithin, want)
 		}
 	}
 }

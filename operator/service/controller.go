@@ -107,12 +107,7 @@ type entry struct {
 
 	notificationsProblem string // why deliveries are refused: a reason, or ""
 
-	judged       connection.Account // the account that judgeAccount has seen last
-	confirmed    connection.Account // the last one that needed no proof, or has one
-	unconfirmed  bool
-	accountState connection.AccountState
-	sameAccounts []connection.Account
-	lookWithin   time.Duration
+	account accountFacts
 
 	// written is the service after the last write of its status, which was computed from the version writtenFrom.
 	written     connection.Service
@@ -212,8 +207,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 	if problem == "" && r.probe(ctx, key, e) {
 		return reconcile.Result{RequeueAfter: secretInterval}, nil // nothing is known of the service so far
 	}
-	proofs := r.config.Connections.Proofs(key)
-	e.judgeAccount(service, found, proofs)
+	e.account.classify(service, e.made.account, found, r.config.Connections.Proofs(key))
 	r.publish(ctx, key, service, e, problem == "")
 	reason := shownReason(service, cmp.Or(problem, e.reason()))
 	if err := r.writeStatus(ctx, service, e, reason, found); err != nil {

@@ -118,13 +118,13 @@ func (r *Reconciler) writeStatus(
 	} else {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionInUse)
 	}
-	otherAccount := found.waits || e.accountState != connection.AccountConfirmed
 	news := map[string]bool{
 		v1alpha1.ConditionApplicationsMissing: setShared(
 			status, generation, v1alpha1.ConditionApplicationsMissing, found.confirming >= manyMissing),
-		v1alpha1.ConditionAccountChanged: setShared(status, generation, v1alpha1.ConditionAccountChanged, otherAccount),
+		v1alpha1.ConditionAccountChanged: setShared(
+			status, generation, v1alpha1.ConditionAccountChanged, e.account.isChanged(status, found)),
 	}
-	e.showAccount(status, r.config.Connections.Proofs(connection.KeyOfService(service)))
+	showAccount(status, e.made.account, r.config.Connections.Proofs(connection.KeyOfService(service)))
 	if equality.Semantic.DeepEqual(status, service.ServiceStatus()) {
 		return nil
 	}

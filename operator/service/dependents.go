@@ -23,8 +23,8 @@ const (
 var sharedMessages = map[string]string{
 	v1alpha1.ConditionApplicationsMissing: "The applications of several Mandates are not found, and that may not be the " +
 		"service's own word, but that of a proxy. Check spec.baseURL.",
-	v1alpha1.ConditionAccountChanged: "The credentials may belong to another account than the applications of some " +
-		"Mandates, for which nothing is sent. Correct the Secret, or set idv.mandate.io/same-account to status.account.",
+	v1alpha1.ConditionAccountChanged: "The credentials may belong to another account than the applications of Mandates, " +
+		"so nothing is created or sent. Correct the Secret, or set idv.mandate.io/same-account to status.account.",
 }
 
 // dependents is what the Mandates of a service say, as far as it matters to the service.
