@@ -1,11 +1,13 @@
 package operator_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
 // A Mandate is deleted and applied again with another spec, as GitOps tools do with force. Its application is that of
@@ -78,6 +80,43 @@ func TestSpecDiffers(t *testing.T) {
 				t.Errorf("the Mandate has application %d, want %d", *m.Status.ApplicationID, *before.Status.ApplicationID)
 			}
 			w.emails(2)
+		})
+	}
+}
+
+// A service that shows neither references nor addresses of individuals does not tell for whom an application was
+// created. The record does, and so does that of an application that a person adopted.
+func TestSpecDiffersFromWhatIsNotShown(t *testing.T) {
+	t.Parallel()
+	const jane, reference = "individuals: [{name: jane, email: jane@example.com}]", "reference: acme-1"
+	other := strings.Replace(jane, "jane@", "canary@", 1)
+	for name, adopted := range map[string]bool{"created": false, "adopted": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := runningAs(t, dialect.Dialect{
+				IndividualReference: dialect.IndividualReferenceHidden, IndividualEmail: dialect.IndividualEmailHidden,
+			})
+			spec := reference
+			if adopted {
+				spec += fmt.Sprintf(", adopt: {applicationID: %d}", w.foreign("acme-1"))
+			}
+			w.mandate("acme", "{"+spec+", "+jane+"}")
+			before := w.ready("acme")
+			effects := w.effects()
+			w.kubectl("delete", "mandate", "acme")
+			w.mandate("acme", "{"+reference+", "+other+"}")
+			if m := w.stalled("acme", v1alpha1.ReasonSpecDiffers); m.Status.ApplicationID != nil || m.Status.State != "" {
+				t.Errorf("the application is shown: %+v", m.Status)
+			}
+			w.waitLogged(`"spec.individuals[jane]"`)
+			w.mandate("acme", "{"+reference+", "+jane+"}")
+			if m := w.ready("acme"); *m.Status.ApplicationID != *before.Status.ApplicationID {
+				t.Errorf("the Mandate has application %d, want %d", *m.Status.ApplicationID, *before.Status.ApplicationID)
+			}
+			if got := w.effects(); got != effects {
+				t.Errorf("%d requests were sent that change something", got-effects)
+			}
+			w.emails(1)
 		})
 	}
 }

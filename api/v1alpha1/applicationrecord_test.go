@@ -7,6 +7,7 @@ const (
 	maybeWithIt     = "cannot change once an application may have been created with it"
 	maybeByIt       = "cannot change once an application may have been created with it"
 	oneRecordedEver = "cannot change or go away once it is set: a record has one application, ever"
+	keepsDigests    = "cannot change or go away once they are set: they tell whom the application is about"
 	keepsCalls      = "must keep every call: what was sent once could be sent again"
 	onlyGrows       = "can only grow: what was sent once could be sent again"
 	sentOnceMore    = "can only change when the call is sent once more"
@@ -58,6 +59,9 @@ spec:
 				`endedTime: "2026-01-01T00:00:00Z"`)),
 		},
 		"individuals": {edit: spec("individuals: [{name: jane, id: 91}]")},
+		"digests of the spec": {
+			edit: spec("specDigests: {name: 0a1b, mandateType: 2c3d, individuals: [{name: jane, digest: 4e}]}"),
+		},
 		"an individual without an id": {
 			edit: spec("individuals: [{name: jane}]"), want: []violation{{"spec.individuals[0].id", "Required value"}},
 		},
@@ -239,6 +243,16 @@ spec:
 			"one in between": {edit: spec("earlier: [0a1b, 4e5f, 2c3d]"), want: []violation{{"spec.earlier", onlyGrows}}},
 			"one longer":     {edit: spec("earlier: [0a1b, 2c3d4]"), want: []violation{{"spec.earlier", onlyGrows}}},
 		}},
+		"digests of the spec": {
+			spec: spec("specDigests: {name: 0a1b, mandateType: 2c3d, individuals: [{name: jane, digest: 4e}]}"),
+			attempts: map[string]attempt{
+				"another person": {
+					edit: spec("specDigests: {name: 0a1b, mandateType: 2c3d, individuals: [{name: jane, digest: 5f}]}"),
+					want: []violation{{"spec.specDigests", keepsDigests}},
+				},
+				"none": {edit: spec("specDigests: null"), want: []violation{{"spec.specDigests", keepsDigests}}},
+			},
+		},
 		"individuals": {
 			spec: spec("applicationID: 4711", "individuals: [{name: jane, id: 91}]"), attempts: map[string]attempt{
 				"another id": {

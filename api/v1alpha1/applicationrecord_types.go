@@ -57,6 +57,7 @@ type ApplicationRecordList struct {
 // +kubebuilder:validation:XValidation:rule="self.reference == oldSelf.reference || (!has(oldSelf.applicationID) && !(has(oldSelf.calls) && oldSelf.calls.exists(c, c.kind == 'Create' && c.sends > 0)))",message="cannot change once an application may have been created with it",fieldPath=".reference"
 // +kubebuilder:validation:XValidation:rule="self.account == oldSelf.account || (!has(oldSelf.applicationID) && (has(self.applicationID) || !has(oldSelf.calls) || !oldSelf.calls.exists(c, c.kind == 'Create' && c.sends > 0)))",message="cannot change once an application may have been created with it",fieldPath=".account"
 // +kubebuilder:validation:XValidation:rule="self.salt == oldSelf.salt",message="cannot change: digests of the application are keyed with it",fieldPath=".salt"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.specDigests) || (has(self.specDigests) && self.specDigests == oldSelf.specDigests)",message="cannot change or go away once they are set: they tell whom the application is about",fieldPath=".specDigests"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.calls) || (oldSelf.calls.all(o, (has(o.result) && o.kind != 'Create') || (has(self.calls) && self.calls.exists(c, c.seq == o.seq))) && oldSelf.calls.filter(o, !has(self.calls) || !self.calls.exists(c, c.seq == o.seq)).size() <= [0, (has(self.earlier) ? size(self.earlier) : 0) - (has(oldSelf.earlier) ? size(oldSelf.earlier) : 0)].max())",message="must keep every call: what was sent once could be sent again",fieldPath=".calls"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.individuals) || (has(self.individuals) && oldSelf.individuals.all(o, self.individuals.exists(i, i.name == o.name)))",message="cannot go away once they are set",fieldPath=".individuals"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.earlier) || size(oldSelf.earlier) == 0 || (has(self.earlier) && (self.earlier.join(' ') + ' ').startsWith(oldSelf.earlier.join(' ') + ' '))",message="can only grow: what was sent once could be sent again",fieldPath=".earlier"
@@ -111,6 +112,12 @@ type ApplicationRecordSpec struct {
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	CreatedTime *metav1.Time `json:"createdTime,omitempty"`
 
+	// specDigests are digests of what the Mandate asked for when its application was created or adopted, keyed with salt.
+	// A Mandate with the same name that is applied again gets the application only if it asks for the same, whatever the
+	// service shows. They are absent if that is not known.
+	// +optional
+	SpecDigests *SpecDigests `json:"specDigests,omitempty"`
+
 	// individuals are who the individuals of the spec are at the service, from the first call about the application on.
 	// They never change: if the service shows them otherwise, nothing is sent for any of them.
 	// +optional
@@ -135,6 +142,45 @@ type ApplicationRecordSpec struct {
 	// +kubebuilder:validation:MaxItems=1000
 	// +kubebuilder:validation:items:MaxLength=64
 	Earlier []string `json:"earlier,omitempty"`
+}
+
+// SpecDigests are digests of the part of a Mandate that cannot change once its application exists.
+//
+// +structType=atomic
+type SpecDigests struct {
+	// name is the digest of the name of the application.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Name string `json:"name"`
+
+	// mandateType is the digest of what the spec selects the mandate type by.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	MandateType string `json:"mandateType"`
+
+	// individuals has a digest of the details of each individual, those from a Secret included.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
+	Individuals []IndividualDigest `json:"individuals,omitempty"`
+}
+
+// IndividualDigest is the digest of the details of an individual.
+type IndividualDigest struct {
+	// name of the individual in the Mandate's spec.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// digest of the details.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Digest string `json:"digest"`
 }
 
 // RecordedIndividual is who an individual of the spec is at the service.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -115,10 +114,11 @@ func (l *Ledger) EndOther(
 	return l.patch(ctx, record, append(operations, unchanged(record))...)
 }
 
-// Deposit ends a create with the id of the application, and the UID of the Mandate that it was created for: another one
-// of the name may have taken the record over. It fails with ErrLost if the create has been sent once more since.
+// Deposit ends a create with what it created: the id and creation time of the application, the Mandate that it was
+// created for, because another one of the name may have taken the record over, and digests of its spec. It fails with
+// ErrLost if the create has been sent once more since.
 func (l *Ledger) Deposit(
-	ctx context.Context, record *v1alpha1.ApplicationRecord, mandate types.UID, id int64, created metav1.Time,
+	ctx context.Context, record *v1alpha1.ApplicationRecord, created v1alpha1.ApplicationRecordSpec,
 ) (*v1alpha1.ApplicationRecord, error) {
 	create := CreateOf(record)
 	if create == nil {
@@ -128,14 +128,15 @@ func (l *Ledger) Deposit(
 	if err != nil {
 		return nil, err
 	}
-	deposited, err := l.patch(ctx, record, append(operations,
-		patchOperation{"add", "/spec/mandateRef/uid", mandate},
-		patchOperation{"add", "/spec/applicationID", id},
-		patchOperation{"add", "/spec/createdTime", created})...)
+	operations = append(operations,
+		patchOperation{"add", "/spec/mandateRef/uid", created.MandateRef.UID},
+		patchOperation{"add", "/spec/applicationID", created.ApplicationID},
+		patchOperation{"add", "/spec/createdTime", created.CreatedTime})
+	deposited, err := l.patch(ctx, record, append(operations, setDigests(record, created)...)...)
 	if err != nil {
 		return nil, err
 	}
-	return deposited, checkID(deposited, &id)
+	return deposited, checkID(deposited, created.ApplicationID)
 }
 
 // end does not test the resourceVersion: whatever else has changed, the answer belongs to the request of this nonce.

@@ -141,6 +141,7 @@ func (l *Ledger) Adopt(
 	if spec.CreatedTime != nil {
 		operations = append(operations, patchOperation{"add", "/spec/createdTime", spec.CreatedTime})
 	}
+	operations = append(operations, setDigests(record, spec)...)
 	if i := indexOf(record, isCreate); i >= 0 && record.Spec.Calls[i].Sends > 0 {
 		operations = append(operations, setCall(i, ended(record.Spec.Calls[i], v1alpha1.CallDone)))
 	}
@@ -149,6 +150,14 @@ func (l *Ledger) Adopt(
 		return nil, err
 	}
 	return adopted, checkID(adopted, spec.ApplicationID)
+}
+
+// setDigests stores the digests of the spec that an application belongs to, once. They are of no use with another salt.
+func setDigests(record *v1alpha1.ApplicationRecord, spec v1alpha1.ApplicationRecordSpec) []patchOperation {
+	if spec.SpecDigests == nil || record.Spec.SpecDigests != nil || spec.Salt != record.Spec.Salt {
+		return nil
+	}
+	return []patchOperation{{"add", "/spec/specDigests", spec.SpecDigests}}
 }
 
 // MayExist reports whether a record has an application, or a create that may have made one.

@@ -115,9 +115,17 @@ func (f *fixture) notCreated() *v1alpha1.ApplicationRecord {
 
 func (f *fixture) deposit(record *v1alpha1.ApplicationRecord, id int64) *v1alpha1.ApplicationRecord {
 	f.Helper()
-	deposited, err := f.Deposit(f.Context(), record, record.Spec.MandateRef.UID, id, metav1.Now())
+	deposited, err := f.Deposit(f.Context(), record, createdNow(record.Spec.MandateRef.UID, id))
 	f.check(err)
 	return deposited
+}
+
+// createdNow is what a create has made.
+func createdNow(mandate types.UID, id int64) v1alpha1.ApplicationRecordSpec {
+	now := metav1.Now()
+	return v1alpha1.ApplicationRecordSpec{
+		MandateRef: v1alpha1.RecordedMandate{UID: mandate}, ApplicationID: &id, CreatedTime: &now,
+	}
 }
 
 // What may become of a record after it was read.
@@ -214,7 +222,7 @@ func TestLost(t *testing.T) {
 		"deposit": {
 			reason: "only another request replaces this one, and an id may be stored twice",
 			write: func(f *fixture, record *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error) {
-				return f.Deposit(f.Context(), record, "uid", 7, metav1.Now())
+				return f.Deposit(f.Context(), record, createdNow("uid", 7))
 			},
 			lost: map[string]bool{
 				unchanged: false, labelled: false, deposited: false, sentAgain: true, deleted: true, replaced: true,
@@ -244,7 +252,7 @@ func TestSecondIDIsRefused(t *testing.T) {
 	f := newFixture(t)
 	record := f.claimed()
 	f.deposit(record, 7)
-	_, err := f.Deposit(t.Context(), record, "uid", 8, metav1.Now())
+	_, err := f.Deposit(t.Context(), record, createdNow("uid", 8))
 	if !apierrors.IsInvalid(err) || errors.Is(err, ledger.ErrLost) {
 		t.Errorf("got %v, want Invalid: a retry would not help", err)
 	}

@@ -59,6 +59,9 @@ func (r *reconciliation) bind(ctx context.Context, id int64) error {
 		r.facts.adoptedByOther = other
 		return err
 	}
+	if spec.SpecDigests, err = r.digestsToBind(ctx); err != nil || r.facts.failureReason != "" {
+		return err
+	}
 	adopted, err := r.ledger.Adopt(ctx, name, r.record, spec)
 	if err != nil {
 		return r.reloadIfLost(ctx, err)
@@ -69,6 +72,25 @@ func (r *reconciliation) bind(ctx context.Context, id int64) error {
 	}
 	r.setRecord(adopted)
 	return nil
+}
+
+// digestsToBind are those of the spec that an application is bound to; nil if a Secret is missing or of no use. Another
+// object of the name is then compared with what the service shows.
+func (r *reconciliation) digestsToBind(ctx context.Context) (*v1alpha1.SpecDigests, error) {
+	if r.comparedWith != nil {
+		return specDigests(r.salt(), &r.mandate.Spec, r.comparedWith), nil
+	}
+	live, err := r.readLiveSpec(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case live.problem == reasonStaleCache:
+		r.facts.failureReason = reasonStaleCache
+		return nil, nil
+	case live.problem != "":
+		return nil, nil
+	}
+	return specDigests(r.salt(), &r.mandate.Spec, &live.request), nil
 }
 
 // adoptedByOther reports whether another Mandate has the application that this one is to have: by the ledger, or by

@@ -44,7 +44,10 @@ func (r *reconciliation) salt() string {
 	if r.record != nil {
 		return r.record.Spec.Salt
 	}
-	return r.newSalt()
+	if r.madeSalt == "" {
+		r.madeSalt = r.newSalt()
+	}
+	return r.madeSalt
 }
 
 // takeSpec makes the request from the spec alone, and reports whether it is what the attempt was begun for.
@@ -124,10 +127,13 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 
 // tryDeposit stores the id and takes the record over that it is then in.
 func (r *reconciliation) tryDeposit(ctx context.Context) error {
-	id, created := r.facts.attempt.id, metav1.NewTime(r.facts.attempt.answered)
-	record, err := r.ledger.Deposit(ctx, r.record, r.mandate.UID, id, created)
+	created := r.recordOf()
+	created.ApplicationID = &r.facts.attempt.id
+	created.CreatedTime = &metav1.Time{Time: r.facts.attempt.answered}
+	created.SpecDigests = specDigests(created.Salt, &r.mandate.Spec, &r.request)
+	record, err := r.ledger.Deposit(ctx, r.record, created)
 	if errors.Is(err, ledger.ErrLost) || apierrors.IsInvalid(err) {
-		record, err = r.depositInCurrentRecord(ctx, id, created)
+		record, err = r.depositInCurrentRecord(ctx, created)
 	}
 	if err == nil {
 		r.setRecord(record)
@@ -137,24 +143,25 @@ func (r *reconciliation) tryDeposit(ctx context.Context) error {
 
 // depositInCurrentRecord is for an id whose record was retaken, deleted or given another id before the answer came.
 func (r *reconciliation) depositInCurrentRecord(
-	ctx context.Context, id int64, created metav1.Time,
+	ctx context.Context, created v1alpha1.ApplicationRecordSpec,
 ) (*v1alpha1.ApplicationRecord, error) {
-	name, spec := client.ObjectKeyFromObject(r.record), r.record.Spec
+	name, before := client.ObjectKeyFromObject(r.record), r.record.Spec
 	record, err := r.ledger.Get(ctx, name)
 	switch {
 	case err != nil:
 		return nil, err
 	case record == nil:
-		spec.ApplicationID, spec.CreatedTime = &id, &created
-		return r.ledger.Claim(ctx, name, spec)
+		before.ApplicationID, before.CreatedTime = created.ApplicationID, created.CreatedTime
+		before.SpecDigests = created.SpecDigests
+		return r.ledger.Claim(ctx, name, before)
 	case record.Spec.ApplicationID == nil && ledger.CreateOf(record) != nil &&
-		(record.Spec.Account == spec.Account || !r.session.Connection.HasOtherName(record)) &&
-		record.Spec.ServiceURL == spec.ServiceURL && record.Spec.Reference == spec.Reference:
-		return r.ledger.Deposit(ctx, record, r.mandate.UID, id, created)
+		(record.Spec.Account == before.Account || !r.session.Connection.HasOtherName(record)) &&
+		record.Spec.ServiceURL == before.ServiceURL && record.Spec.Reference == before.Reference:
+		return r.ledger.Deposit(ctx, record, created)
 	case !ledger.MayExist(record): // it was deleted, and claimed again under another reference or for another service
-		spec.ApplicationID, spec.CreatedTime = &id, &created
-		spec.Account = string(r.session.Connection.Account)
-		return r.ledger.Adopt(ctx, name, record, spec)
+		before.ApplicationID, before.CreatedTime = created.ApplicationID, created.CreatedTime
+		before.Account = created.Account
+		return r.ledger.Adopt(ctx, name, record, before)
 	}
 	return record, nil
 }

@@ -419,6 +419,22 @@ func guards() map[string]explore.Guard {
 			Old: "	if !r.newObject() {", Off: "	if !ON || !r.newObject() {",
 			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
 		},
+		"adopted for another spec": {
+			Why: "a person has adopted it for other people", File: "spec_differs.go",
+			Old: "r.facts.adopt != r.facts.id\n}", Off: "r.facts.adopt != r.facts.id && (ON || r.facts.record.sent)\n}",
+			CaughtBy: "TestExplore/alone: another Mandate of the name for another person, after an adoption", Fails: "I12: ",
+		},
+		"too little to compare": {
+			Why: "nothing tells for whom it was created", File: "spec_differs.go",
+			Old: "		if len(shown) == 0 && !r.isSent(live)", Off: "		if ON && len(shown) == 0 && !r.isSent(live)",
+			CaughtBy: "TestDifferences", Fails: "TestDifferences/not_recorded,_and_nothing_shows",
+		},
+		"digests of the spec": {
+			Why: "the service need not show for whom it was created", File: "spec_differs.go",
+			Old: "	return append(recorded, shown...)", Off: "	return pick(ON, append(recorded, shown...), shown)",
+			CaughtBy: "TestExplore/alone: another Mandate of the name for another person, whom the service does not show",
+			Fails:    "I12: ",
+		},
 		"application of another spec": {
 			Why: "to bind it is final", File: "application.go",
 			Old: "	if a.differs {", Off: "	if ON && a.differs {",

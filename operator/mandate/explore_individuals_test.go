@@ -48,7 +48,9 @@ func individualMoves(s *state, spend spender) {
 		m := s.world.mandates[name]
 		spend(another, "a user deletes "+name+" and applies it for another person", changed(func(w *world) {
 			w.remove(name)
-			w.reapply(name, m, func(s *v1alpha1.MandateSpec) { s.Individuals[0].Email = "other@example.com" })
+			w.reapply(name, m, func(s *v1alpha1.MandateSpec) {
+				s.Individuals[0].Email, s.Adopt = "other@example.com", nil
+			})
 		}))
 	}
 	spend(hide, "a user deletes a Secret, or restores it", changed(func(w *world) { w.secretGone = !w.secretGone }))

@@ -151,7 +151,7 @@ func scenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{deliver: 3, lose: 2, half: 2, crash: 1},
 		},
 		"notifications and another Mandate of the name": {
-			mandates: one, allow: map[move]uint8{deliver: 1, another: 1, lose: 1, half: 2},
+			mandates: one, allow: map[move]uint8{deliver: 1, another: 1, present: 1, lose: 1, half: 2},
 		},
 		"notifications to two Mandates of one reference": {
 			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
@@ -333,6 +333,12 @@ func scenarios() map[string]scenario {
 		},
 		"another Mandate of the name for another person": {
 			mandates: one, allow: map[move]uint8{another: 2, touch: 1, lose: 1, half: 2, crash: 1, unread: 1},
+		},
+		"another Mandate of the name for another person, whom the service does not show": {
+			mandates: one, allow: map[move]uint8{another: 2, present: 1, lose: 1, half: 2, crash: 1},
+		},
+		"another Mandate of the name for another person, after an adoption": {
+			mandates: one, exists: true, allow: map[move]uint8{wipe: 1, adopt: 1, another: 1},
 		},
 		"decisions": {
 			mandates: one, inReview: true,

@@ -72,22 +72,34 @@ func (r *reconciliation) readInputs(ctx context.Context, live *v1alpha1.Mandate)
 	if !ok {
 		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}, nil
 	}
-	r.request = idv.NewApplication{
+	spec, err := r.readSpec(ctx, live, mandateType)
+	if err != nil || spec.problem != "" {
+		return inputsFacts{problem: spec.problem}, err
+	}
+	r.request = spec.request
+	return inputsFacts{digest: spec.inputs}, nil
+}
+
+// readSpec makes the request of a live Mandate and its Secrets.
+func (r *reconciliation) readSpec(ctx context.Context, live *v1alpha1.Mandate, mandateType int64) (liveSpec, error) {
+	spec := liveSpec{request: idv.NewApplication{
 		Name: nameOf(live), Reference: r.reference, MandateTypeID: mandateType,
 		SuppressEmailNotification: live.Spec.SuppressEmailNotification,
-	}
+	}}
 	versions := versionsOf(live, mandateType)
 	for i := range live.Spec.Individuals {
 		details, err := r.readDetails(ctx, live, &live.Spec.Individuals[i])
-		if err != nil || details.Reason != "" {
-			return inputsFacts{problem: details.Reason}, err
+		if err != nil {
+			return spec, err
 		}
+		spec.problem = cmp.Or(spec.problem, details.Reason)
 		if secret := details.Secret; secret != nil {
 			_, _ = fmt.Fprintln(versions, secret.UID, secret.ResourceVersion)
 		}
-		r.request.Individuals = append(r.request.Individuals, details.NewIndividual)
+		spec.request.Individuals = append(spec.request.Individuals, details.NewIndividual)
 	}
-	return inputsFacts{digest: inputsDigest(versions)}, nil
+	spec.inputs = inputsDigest(versions)
+	return spec, nil
 }
 
 // nameOf is the name of the application.

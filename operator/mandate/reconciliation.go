@@ -52,6 +52,8 @@ type reconciliation struct {
 	facts              facts
 	record             *v1alpha1.ApplicationRecord // as it was last read or written
 	request            idv.NewApplication          // set by Resolve or Verify; personal data
+	comparedWith       *idv.NewApplication         // of the spec that an application was compared with; personal data
+	madeSalt           string                      // of a record that is to be made
 	application        *idv.Application            // set by Read
 	matching           individuals.Matching        // of the individuals of the spec and the application; set by Read
 	rounds             []round                     // the evidence of the checks of each individual; nil: not computed

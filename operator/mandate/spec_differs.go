@@ -13,9 +13,8 @@ import (
 	"github.com/mandate-io/idv/operator/individuals"
 )
 
-// newObject reports whether an application that was created for another Mandate of the name is about to be bound to
-// this one. If a person says in spec.adopt that the application is this Mandate's, that is enough. An application that
-// was adopted by the other Mandate was never created from a spec.
+// newObject reports whether an application that another Mandate of the name created or adopted is about to be bound to
+// this one. If a person says in spec.adopt that the application is this Mandate's, that is enough.
 func (r *reconciliation) newObject() bool {
 	if r.readingCandidate {
 		return true // nobody but a notification says that the application is this Mandate's
@@ -24,58 +23,83 @@ func (r *reconciliation) newObject() bool {
 		return true // nobody says so: another account has other ids
 	}
 	return r.mandate.Status.ApplicationID == nil && r.record != nil && r.facts.id != 0 &&
-		r.record.Spec.MandateRef.UID != r.mandate.UID && r.facts.record.sent && r.facts.adopt != r.facts.id
+		r.record.Spec.MandateRef.UID != r.mandate.UID && r.facts.adopt != r.facts.id
 }
 
-// compareSpec compares what the service shows with the spec of a new object. The status is written for the Mandate that
-// is compared here, or not at all. It reports false if the spec or its Secrets cannot be read.
+// compareSpec compares the spec of a new object with what the application was created or adopted for, by what the
+// record has of that, and otherwise by what the service shows. The status is written for the Mandate that is compared
+// here, or not at all. It reports false if the spec or its Secrets cannot be read.
 func (r *reconciliation) compareSpec(ctx context.Context, application *idv.Application) bool {
 	if !r.newObject() {
 		return true
 	}
-	live := &v1alpha1.Mandate{}
-	err := r.live.Get(ctx, r.name(), live)
-	if client.IgnoreNotFound(err) == nil && (live.UID != r.mandate.UID || live.Generation != r.mandate.Generation) {
-		r.facts.failureReason = reasonStaleCache
-		return false
-	}
-	var sent idv.NewApplication
-	if err == nil {
-		sent, err = r.wouldSend(ctx, live)
-	}
-	if err != nil {
+	live, err := r.readLiveSpec(ctx)
+	switch {
+	case err != nil:
 		r.facts.failureReason = v1alpha1.ReasonReadFailed
 		log.FromContext(ctx).Info("Failed to read the spec to compare", "error", apierror.Redact(err).Error())
+	case live.problem != "":
+		r.facts.failureReason = live.problem
 	}
 	if r.facts.failureReason != "" {
 		return false
 	}
-	if fields := r.differences(sent, application); len(fields) > 0 {
+	r.comparedWith = &live.request
+	if fields := r.differences(live, application); len(fields) > 0 {
 		r.facts.application.differs = true
-		log.FromContext(ctx).Info("The application was created from another spec",
+		log.FromContext(ctx).Info("The application was created or adopted for another spec, or shows too little to compare",
 			"applicationID", application.ID, "fields", fields)
 	}
 	return true
 }
 
-// wouldSend is what the application would be created from. A Secret that is gone or invalid ends the reconciliation.
-func (r *reconciliation) wouldSend(ctx context.Context, live *v1alpha1.Mandate) (idv.NewApplication, error) {
-	request := idv.NewApplication{Name: nameOf(live)}
-	for i := range live.Spec.Individuals {
-		details, err := r.readDetails(ctx, live, &live.Spec.Individuals[i])
-		if err != nil {
-			return request, err
-		}
-		if details.Reason != "" {
-			r.facts.failureReason = details.Reason
-		}
-		request.Individuals = append(request.Individuals, details.NewIndividual)
-	}
-	return request, nil
+// liveSpec is what an application is made from, past the cache.
+type liveSpec struct {
+	request idv.NewApplication // personal data
+	inputs  string             // digest of the versions of the spec and its Secrets
+	problem string             // reason why a Secret is of no use; "" if nothing is wrong
 }
 
-// differences names the fields of the spec that are not as the service shows them, each only if it shows it.
-func (r *reconciliation) differences(sent idv.NewApplication, shown *idv.Application) (fields []string) {
+// readLiveSpec reads the spec of this Mandate, and its Secrets. If it is not the one in the cache any more, that ends
+// the reconciliation.
+func (r *reconciliation) readLiveSpec(ctx context.Context) (spec liveSpec, err error) {
+	live := &v1alpha1.Mandate{}
+	if err := client.IgnoreNotFound(r.live.Get(ctx, r.name(), live)); err != nil {
+		return spec, err
+	}
+	if live.UID != r.mandate.UID || live.Generation != r.mandate.Generation {
+		spec.problem = reasonStaleCache
+		return spec, nil
+	}
+	mandateType, _ := r.mandateTypeID(live.Spec.MandateType)
+	return r.readSpec(ctx, live, mandateType)
+}
+
+// differences names the fields of the spec that are not as the application was created or adopted for. Where the record
+// does not say so, the service has to show the individuals, unless the spec is the one that was sent.
+func (r *reconciliation) differences(live liveSpec, application *idv.Application) []string {
+	shown := r.shownDifferences(live.request, application)
+	if r.record == nil || r.record.Spec.SpecDigests == nil {
+		if len(shown) == 0 && !r.isSent(live) && !individuals.Identified(application.Individuals) {
+			return []string{"spec.individuals"}
+		}
+		return shown
+	}
+	digests := specDigests(r.salt(), &r.mandate.Spec, &live.request)
+	recorded := digestDifferences(r.record.Spec.SpecDigests, digests)
+	if len(recorded) == 0 && !r.readingCandidate && !r.facts.otherAccount() {
+		return nil // the service may show what was changed there
+	}
+	return append(recorded, shown...)
+}
+
+// isSent reports whether the spec and its Secrets are those that the create was made from.
+func (r *reconciliation) isSent(live liveSpec) bool {
+	return r.facts.record.sent && r.facts.record.inputs == live.inputs
+}
+
+// shownDifferences names the fields of the spec that are not as the service shows them, each only if it shows it.
+func (r *reconciliation) shownDifferences(sent idv.NewApplication, shown *idv.Application) (fields []string) {
 	if name := shown.Name.Reveal(); name != "" && !individuals.SameText(name, sent.Name.Reveal()) {
 		fields = append(fields, "spec.name")
 	}

@@ -1,0 +1,68 @@
+package mandate
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+)
+
+// TestDifferences: a new object gets the application of its name if its spec is the recorded one. Where the record does
+// not tell, the service has to show for whom the application is, unless the spec is the one that was sent.
+func TestDifferences(t *testing.T) {
+	t.Parallel()
+	spec, request := twoPeople()
+	_, other := twoPeople()
+	other.Individuals[0].Email = idv.Hide("other@example.com")
+	shownOf := func(request *idv.NewApplication) *idv.Application {
+		shown := &idv.Application{}
+		for _, one := range request.Individuals {
+			shown.Individuals = append(shown.Individuals, idv.Individual{Email: one.Email})
+		}
+		return shown
+	}
+	const jane = "spec.individuals[jane]"
+	cases := map[string]struct {
+		live      *idv.NewApplication
+		recorded  bool
+		sent      bool // the spec is the one of the create
+		candidate bool
+		shown     *idv.Application
+		want      []string
+	}{
+		"as recorded, and nothing shows":       {live: request, recorded: true, shown: &idv.Application{}},
+		"as recorded, and changed there since": {live: request, recorded: true, shown: shownOf(other)},
+		"a hint, as recorded, that shows another person": {
+			live: request, recorded: true, candidate: true, shown: shownOf(other), want: []string{jane + ".reference"},
+		},
+		"for another person, and nothing shows": {
+			live: other, recorded: true, shown: &idv.Application{}, want: []string{jane},
+		},
+		"not recorded, and shown":            {live: request, shown: shownOf(request)},
+		"not recorded, and another is shown": {live: request, shown: shownOf(other), want: []string{jane + ".reference"}},
+		"not recorded, and nothing shows":    {live: request, shown: &idv.Application{}, want: []string{"spec.individuals"}},
+		"as it was sent, and nothing shows":  {live: request, sent: true, shown: &idv.Application{}},
+		"as it was sent, and another is shown": {
+			live: request, sent: true, shown: shownOf(other), want: []string{jane + ".reference"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &reconciliation{
+				Reconciler: NewReconciler(Config{}), mandate: &v1alpha1.Mandate{Spec: *spec},
+				record: &v1alpha1.ApplicationRecord{Spec: v1alpha1.ApplicationRecordSpec{Salt: "salt"}},
+			}
+			if c.recorded {
+				r.record.Spec.SpecDigests = specDigests("salt", spec, request)
+			}
+			r.readingCandidate = c.candidate
+			r.facts.record.sent, r.facts.record.inputs = c.sent, "1"
+			if diff := cmp.Diff(c.want, r.differences(liveSpec{request: *c.live, inputs: "1"}, c.shown)); diff != "" {
+				t.Errorf("the fields that differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
