@@ -64,6 +64,11 @@ type Call struct {
 	// +kubebuilder:validation:MaxLength=128
 	Inputs string `json:"inputs,omitempty"`
 
+	// edited says that an application may have been created by an earlier request, and the spec or a Secret was edited
+	// before the last one. So it is not known whom the application is about, until the service shows it.
+	// +optional
+	Edited bool `json:"edited,omitempty"`
+
 	// nonce identifies the last request. Only the process that wrote it may send the request.
 	// +required
 	// +kubebuilder:validation:MinLength=1

@@ -46,7 +46,8 @@ func Again(before *v1alpha1.Call, now time.Time) v1alpha1.Call {
 	again.Name, again.UID = before.Name, before.UID
 	again.Individual, again.Check = before.Individual, before.Check
 	again.Evidence = before.Evidence
-	again.Generation, again.Inputs = before.Generation, before.Inputs
+	again.Generation = before.Generation
+	again.Inputs, again.Edited = before.Inputs, before.Edited
 	if before.Sends > 0 || before.Kind != v1alpha1.CallCreate {
 		again.FirstStartedTime = before.FirstStartedTime
 	}

@@ -25,6 +25,7 @@ func (r *reconciliation) nextCreate(now time.Time) (v1alpha1.Call, v1alpha1.Appl
 			spec.Account = r.record.Spec.Account // of the request that may have created the application
 		}
 	}
+	create.Edited = create.Sends > 1 && (create.Edited || create.Inputs != r.facts.inputs.digest)
 	create.Inputs, create.Generation = r.facts.inputs.digest, r.mandate.Generation
 	return create, spec
 }

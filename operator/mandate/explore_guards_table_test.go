@@ -424,6 +424,16 @@ func guards() map[string]explore.Guard {
 			Old: "r.facts.adopt != r.facts.id\n}", Off: "r.facts.adopt != r.facts.id && (ON || r.facts.record.sent)\n}",
 			CaughtBy: "TestExplore/alone: another Mandate of the name for another person, after an adoption", Fails: "I12: ",
 		},
+		"edited before the status shows the application": {
+			Why: "the API server refuses the edit only afterwards", File: "spec_differs.go",
+			Old: "|| r.editedSince())", Off: "|| ON && r.editedSince())",
+			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
+		},
+		"edited between two requests": {
+			Why: "the first one may have created the application", File: "spec_differs.go",
+			Old: "!r.facts.record.edited &&", Off: "(!ON || !r.facts.record.edited) &&",
+			CaughtBy: "TestDifferences", Fails: "TestDifferences/as_it_was_sent,_but_not_at_first,_and_nothing_shows",
+		},
 		"too little to compare": {
 			Why: "nothing tells for whom it was created", File: "spec_differs.go",
 			Old: "		if len(shown) == 0 && !r.isSent(live)", Off: "		if ON && len(shown) == 0 && !r.isSent(live)",

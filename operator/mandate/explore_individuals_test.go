@@ -72,7 +72,7 @@ func wrongPerson(w *world) string {
 			}
 		}
 		adopted := m.Spec.Adopt != nil && m.Spec.Adopt.ApplicationID == a.id
-		if a.mandate != m.UID && !adopted && a.people[0].email != m.Spec.Individuals[0].Email {
+		if !adopted && a.people[0].email != m.Spec.Individuals[0].Email {
 			return fmt.Sprintf("I12: %s is bound to an application that was created for another person", name)
 		}
 	}

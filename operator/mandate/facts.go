@@ -98,6 +98,7 @@ type recordFacts struct {
 	accepted     bool  // the service does it later, or its answer showed an id that may not be the application's
 	answer       v1alpha1.CallAnswer
 	inputs       string
+	edited       bool // the requests were not made from the same spec
 	firstStarted time.Time
 	retryAt      time.Time // when one that may succeed later is sent again
 	candidate    int64     // an id that the answer showed without the reference

@@ -77,7 +77,8 @@ func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord) {
 	}
 	f.sent, f.sends = create.Sends > 0, create.Sends
 	f.accepted, f.answer = create.Result == v1alpha1.CallAccepted, create.Answer
-	f.inputs, f.firstStarted = create.Inputs, create.FirstStartedTime.Time
+	f.inputs, f.edited = create.Inputs, create.Edited
+	f.firstStarted = create.FirstStartedTime.Time
 	f.retryAt = ledger.RetryTime(record, create)
 	if create.CandidateID != nil {
 		f.candidate = *create.CandidateID

@@ -11,10 +11,11 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/individuals"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// newObject reports whether an application that another Mandate of the name created or adopted is about to be bound to
-// this one. If a person says in spec.adopt that the application is this Mandate's, that is enough.
+// newObject reports whether an application that another Mandate of the name created or adopted, or this one before an
+// edit, is about to be bound to this one. If a person says in spec.adopt that it is this Mandate's, that is enough.
 func (r *reconciliation) newObject() bool {
 	if r.readingCandidate {
 		return true // nobody but a notification says that the application is this Mandate's
@@ -23,7 +24,14 @@ func (r *reconciliation) newObject() bool {
 		return true // nobody says so: another account has other ids
 	}
 	return r.mandate.Status.ApplicationID == nil && r.record != nil && r.facts.id != 0 &&
-		r.record.Spec.MandateRef.UID != r.mandate.UID && r.facts.adopt != r.facts.id
+		(r.record.Spec.MandateRef.UID != r.mandate.UID || r.editedSince()) && r.facts.adopt != r.facts.id
+}
+
+// editedSince reports whether this Mandate was edited after its create was sent, and before the status showed that: the
+// API server refuses it afterwards.
+func (r *reconciliation) editedSince() bool {
+	create := ledger.CreateOf(r.record)
+	return create != nil && create.Generation != r.mandate.Generation
 }
 
 // compareSpec compares the spec of a new object with what the application was created or adopted for, by what the
@@ -95,7 +103,7 @@ func (r *reconciliation) differences(live liveSpec, application *idv.Application
 
 // isSent reports whether the spec and its Secrets are those that the create was made from.
 func (r *reconciliation) isSent(live liveSpec) bool {
-	return r.facts.record.sent && r.facts.record.inputs == live.inputs
+	return r.facts.record.sent && !r.facts.record.edited && r.facts.record.inputs == live.inputs
 }
 
 // shownDifferences names the fields of the spec that are not as the service shows them, each only if it shows it.

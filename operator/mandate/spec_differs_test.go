@@ -28,6 +28,7 @@ func TestDifferences(t *testing.T) {
 		live      *idv.NewApplication
 		recorded  bool
 		sent      bool // the spec is the one of the create
+		edited    bool // and that of an earlier request is another one
 		candidate bool
 		shown     *idv.Application
 		want      []string
@@ -44,6 +45,9 @@ func TestDifferences(t *testing.T) {
 		"not recorded, and another is shown": {live: request, shown: shownOf(other), want: []string{jane + ".reference"}},
 		"not recorded, and nothing shows":    {live: request, shown: &idv.Application{}, want: []string{"spec.individuals"}},
 		"as it was sent, and nothing shows":  {live: request, sent: true, shown: &idv.Application{}},
+		"as it was sent, but not at first, and nothing shows": {
+			live: request, sent: true, edited: true, shown: &idv.Application{}, want: []string{"spec.individuals"},
+		},
 		"as it was sent, and another is shown": {
 			live: request, sent: true, shown: shownOf(other), want: []string{jane + ".reference"},
 		},
@@ -60,6 +64,7 @@ func TestDifferences(t *testing.T) {
 			}
 			r.readingCandidate = c.candidate
 			r.facts.record.sent, r.facts.record.inputs = c.sent, "1"
+			r.facts.record.edited = c.edited
 			if diff := cmp.Diff(c.want, r.differences(liveSpec{request: *c.live, inputs: "1"}, c.shown)); diff != "" {
 				t.Errorf("the fields that differ (-want +got):\n%s", diff)
 			}
