@@ -72,8 +72,8 @@ const (
 	// ReasonIndividualsUnmatched: the individuals that the service shows cannot be told apart, or are not those of the
 	// spec. Nothing is sent for any of them.
 	ReasonIndividualsUnmatched = "IndividualsUnmatched"
-	// ReasonSpecDiffers: the Mandate was applied again, and its spec is not what its application was created from or
-	// adopted for, or that cannot be told. The application is not bound, and nothing is sent.
+	// ReasonSpecDiffers: the Mandate was applied again, or edited during the create, and its spec is not what its
+	// application was created from or adopted for, or that cannot be told. Nothing is bound or sent.
 	ReasonSpecDiffers = "SpecDiffers"
 	// ReasonNotArchived: the service refused to archive the application, or has not done so yet.
 	ReasonNotArchived = "NotArchived"

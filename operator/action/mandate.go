@@ -144,8 +144,7 @@ func (r *reconciliation) readApplication(ctx context.Context) error {
 	s.sameReference = application.Reference == "" || strings.EqualFold(application.Reference, r.reference)
 	s.sameAccount = s.sameReference && application.Reference != ""
 	if f := &r.facts; s.sameAccount && f.record.otherAccount && f.record.application == f.mandate.application {
-		r.services.Connections.Prove(
-			r.session.Key, connection.AccountOf(r.record), r.session.Connection.Account)
+		r.services.Connections.Prove(r.session.Key, connection.AccountOf(r.record), r.session.Connection.Account)
 	}
 	return r.identify(ctx, application)
 }

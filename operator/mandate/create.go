@@ -128,8 +128,8 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 
 // tryDeposit stores the id and takes the record over that it is then in.
 func (r *reconciliation) tryDeposit(ctx context.Context) error {
-	created := r.recordOf()
-	created.ApplicationID = &r.facts.attempt.id
+	created, id := r.recordOf(), r.facts.attempt.id
+	created.ApplicationID = &id
 	created.CreatedTime = &metav1.Time{Time: r.facts.attempt.answered}
 	created.SpecDigests = specDigests(created.Salt, &r.mandate.Spec, &r.request)
 	record, err := r.ledger.Deposit(ctx, r.record, created)

@@ -429,6 +429,11 @@ func guards() map[string]explore.Guard {
 			Old: "|| r.editedSince())", Off: "|| ON && r.editedSince())",
 			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
 		},
+		"late answer to a request before an edit": {
+			Why: "it has created the application for another person", File: "spec_differs.go",
+			Old: "(create.Edited ||", Off: "(ON && create.Edited ||",
+			CaughtBy: "TestNewObject", Fails: "TestNewObject/edited_before_the_last_request",
+		},
 		"edited between two requests": {
 			Why: "the first one may have created the application", File: "spec_differs.go",
 			Old: "!r.facts.record.edited &&", Off: "(!ON || !r.facts.record.edited) &&",

@@ -27,11 +27,11 @@ func (r *reconciliation) newObject() bool {
 		(r.record.Spec.MandateRef.UID != r.mandate.UID || r.editedSince()) && r.facts.adopt != r.facts.id
 }
 
-// editedSince reports whether this Mandate was edited after its create was sent, and before the status showed that: the
-// API server refuses it afterwards.
+// editedSince reports whether this Mandate was edited after a create was sent, and before the status showed that: the
+// API server refuses it afterwards. The answer to an earlier request can come after the last one.
 func (r *reconciliation) editedSince() bool {
 	create := ledger.CreateOf(r.record)
-	return create != nil && create.Generation != r.mandate.Generation
+	return create != nil && (create.Edited || create.Generation != r.mandate.Generation)
 }
 
 // compareSpec compares the spec of a new object with what the application was created or adopted for, by what the

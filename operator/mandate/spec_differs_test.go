@@ -71,3 +71,42 @@ func TestDifferences(t *testing.T) {
 		})
 	}
 }
+
+// TestNewObject: what is bound without a comparison is what was created for the spec as it is, or what a person names.
+func TestNewObject(t *testing.T) {
+	t.Parallel()
+	id, create := int64(7), v1alpha1.Call{Kind: v1alpha1.CallCreate, Sends: 1, Generation: 1}
+	for name, c := range map[string]struct {
+		change func(*reconciliation)
+		want   bool
+	}{
+		"created for this one": {change: func(*reconciliation) {}},
+		"created for another one of the name": {
+			change: func(r *reconciliation) { r.record.Spec.MandateRef.UID = "before" }, want: true,
+		},
+		"adopted by another one of the name": {
+			change: func(r *reconciliation) { r.record.Spec.MandateRef.UID, r.record.Spec.Calls = "before", nil }, want: true,
+		},
+		"and by this one": {
+			change: func(r *reconciliation) { r.record.Spec.MandateRef.UID, r.facts.adopt = "before", 7 },
+		},
+		"edited since": {change: func(r *reconciliation) { r.mandate.Generation = 2 }, want: true},
+		"edited before the last request": {
+			change: func(r *reconciliation) { r.record.Spec.Calls[0].Edited = true }, want: true,
+		},
+		"shown in the status": {
+			change: func(r *reconciliation) { r.mandate.Status.ApplicationID, r.mandate.Generation = &id, 2 },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &reconciliation{mandate: &v1alpha1.Mandate{}, record: &v1alpha1.ApplicationRecord{}}
+			r.mandate.UID, r.mandate.Generation, r.facts.id = "uid", 1, 7
+			r.record.Spec.MandateRef.UID, r.record.Spec.Calls = "uid", []v1alpha1.Call{create}
+			c.change(r)
+			if got := r.newObject(); got != c.want {
+				t.Errorf("it is compared: %t, want %t", got, c.want)
+			}
+		})
+	}
+}
