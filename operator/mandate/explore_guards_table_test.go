@@ -10,6 +10,7 @@ import (
 func TestGuardsAreNeeded(t *testing.T) {
 	all := guards()
 	maps.Copy(all, subscriptionGuards())
+	maps.Copy(all, specGuards())
 	explore.CheckGuards(t, all)
 }
 
@@ -413,53 +414,6 @@ func guards() map[string]explore.Guard {
 			Why: "it may reach another one", File: ordersFile,
 			Old: "	if f.application.unmatched || f.final() {", Off: "	if ON && f.application.unmatched || f.final() {",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_recorded_review,_and_individuals_that_are_unmatched",
-		},
-		"spec of a new object": {
-			Why: "the application was created for other people", File: "spec_differs.go",
-			Old: "	if !r.newObject() {", Off: "	if !ON || !r.newObject() {",
-			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
-		},
-		"adopted for another spec": {
-			Why: "a person has adopted it for other people", File: "spec_differs.go",
-			Old: "r.facts.adopt != r.facts.id\n}", Off: "r.facts.adopt != r.facts.id && (ON || r.facts.record.sent)\n}",
-			CaughtBy: "TestExplore/alone: another Mandate of the name for another person, after an adoption", Fails: "I12: ",
-		},
-		"edited before the status shows the application": {
-			Why: "the API server refuses the edit only afterwards", File: "spec_differs.go",
-			Old: "|| r.editedSince())", Off: "|| ON && r.editedSince())",
-			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
-		},
-		"late answer to a request before an edit": {
-			Why: "it has created the application for another person", File: "spec_differs.go",
-			Old: "(create.Edited ||", Off: "(ON && create.Edited ||",
-			CaughtBy: "TestNewObject", Fails: "TestNewObject/edited_before_the_last_request",
-		},
-		"edited between two requests": {
-			Why: "the first one may have created the application", File: "spec_differs.go",
-			Old: "!r.facts.record.edited &&", Off: "(!ON || !r.facts.record.edited) &&",
-			CaughtBy: "TestDifferences", Fails: "TestDifferences/as_it_was_sent,_but_not_at_first,_and_nothing_shows",
-		},
-		"too little to compare": {
-			Why: "nothing tells for whom it was created", File: "spec_differs.go",
-			Old: "		if len(shown) == 0 && !r.isSent(live)", Off: "		if ON && len(shown) == 0 && !r.isSent(live)",
-			CaughtBy: "TestDifferences", Fails: "TestDifferences/not_recorded,_and_nothing_shows",
-		},
-		"digests of the spec": {
-			Why: "the service need not show for whom it was created", File: "spec_differs.go",
-			Old: "	return append(recorded, shown...)", Off: "	return pick(ON, append(recorded, shown...), shown)",
-			CaughtBy: "TestExplore/alone: another Mandate of the name for another person, whom the service does not show",
-			Fails:    "I12: ",
-		},
-		"application of another spec": {
-			Why: "to bind it is final", File: "application.go",
-			Old: "	if a.differs {", Off: "	if ON && a.differs {",
-			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
-		},
-		"deletion of another spec's application": {
-			Why: "it was created for other people", File: "decide_application.go",
-			Old: " a.differs, r.otherURL", Off: " ON && a.differs, r.otherURL",
-			CaughtBy: "TestDecide",
-			Fails:    "TestDecide/a_Mandate_that_is_deleted,_and_whose_application_was_created_from_another_spec",
 		},
 		"live read before a call": {
 			Why:      "a user may have withdrawn what the cache asks for",

@@ -101,7 +101,8 @@ func TestNewObject(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := &reconciliation{mandate: &v1alpha1.Mandate{}, record: &v1alpha1.ApplicationRecord{}}
-			r.mandate.UID, r.mandate.Generation, r.facts.id = "uid", 1, 7
+			r.mandate.UID, r.mandate.Generation = "uid", 1
+			r.facts.id = 7
 			r.record.Spec.MandateRef.UID, r.record.Spec.Calls = "uid", []v1alpha1.Call{create}
 			c.change(r)
 			if got := r.newObject(); got != c.want {

@@ -1,0 +1,57 @@
+package mandate
+
+import "github.com/mandate-io/idv/operator/explore"
+
+// specGuards are those of the comparison of a spec with the one that an application was created or adopted for.
+func specGuards() map[string]explore.Guard {
+	const differsFile = "spec_differs.go"
+	return map[string]explore.Guard{
+		"spec of a new object": {
+			Why: "the application was created for other people", File: differsFile,
+			Old: "	if !r.newObject() {", Off: "	if !ON || !r.newObject() {",
+			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
+		},
+		"adopted for another spec": {
+			Why: "a person has adopted it for other people", File: differsFile,
+			Old: "r.facts.adopt != r.facts.id\n}", Off: "r.facts.adopt != r.facts.id && (ON || r.facts.record.sent)\n}",
+			CaughtBy: "TestExplore/alone: another Mandate of the name for another person, after an adoption", Fails: "I12: ",
+		},
+		"edited before the status shows the application": {
+			Why: "the API server refuses the edit only afterwards", File: differsFile,
+			Old: "|| r.editedSince())", Off: "|| ON && r.editedSince())",
+			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
+		},
+		"late answer to a request before an edit": {
+			Why: "it has created the application for another person", File: differsFile,
+			Old: "(create.Edited ||", Off: "(ON && create.Edited ||",
+			CaughtBy: "TestNewObject", Fails: "TestNewObject/edited_before_the_last_request",
+		},
+		"edited between two requests": {
+			Why: "the first one may have created the application", File: differsFile,
+			Old: "!r.facts.record.edited &&", Off: "(!ON || !r.facts.record.edited) &&",
+			CaughtBy: "TestDifferences", Fails: "TestDifferences/as_it_was_sent,_but_not_at_first,_and_nothing_shows",
+		},
+		"too little to compare": {
+			Why: "nothing tells for whom it was created", File: differsFile,
+			Old: "		if len(shown) == 0 && !r.isSent(live)", Off: "		if ON && len(shown) == 0 && !r.isSent(live)",
+			CaughtBy: "TestDifferences", Fails: "TestDifferences/not_recorded,_and_nothing_shows",
+		},
+		"digests of the spec": {
+			Why: "the service need not show for whom it was created", File: differsFile,
+			Old: "	return append(recorded, shown...)", Off: "	return pick(ON, append(recorded, shown...), shown)",
+			CaughtBy: "TestExplore/alone: another Mandate of the name for another person, whom the service does not show",
+			Fails:    "I12: ",
+		},
+		"application of another spec": {
+			Why: "to bind it is final", File: "application.go",
+			Old: "	if a.differs {", Off: "	if ON && a.differs {",
+			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
+		},
+		"deletion of another spec's application": {
+			Why: "it was created for other people", File: "decide_application.go",
+			Old: " a.differs, r.otherURL", Off: " ON && a.differs, r.otherURL",
+			CaughtBy: "TestDecide",
+			Fails:    "TestDecide/a_Mandate_that_is_deleted,_and_whose_application_was_created_from_another_spec",
+		},
+	}
+}
