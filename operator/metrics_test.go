@@ -38,7 +38,9 @@ func TestMetrics(t *testing.T) {
 	w.eventually(func() (bool, string) {
 		text = w.scrape(address)
 		idle := `idv_connection_slots_used{` + connection + `,kind="Mandate"} 0`
-		return strings.Contains(text, idle+"\n"), "a reconciliation uses the connection still"
+		seen := `idv_mandates{outcome="",ready="False",reason="Settling"} 1` // metrics are of the cache
+		return strings.Contains(text, idle+"\n") && strings.Contains(text, seen+"\n"),
+			"a reconciliation uses the connection still, or the cache lacks its status"
 	})
 	for _, want := range []string{
 		`idv_mandates{outcome="",ready="True",reason="Accepted"} 2`,

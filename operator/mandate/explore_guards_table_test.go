@@ -102,7 +102,8 @@ func guards() map[string]explore.Guard {
 		"application of another reference": {
 			Why: "the Mandate does not ask for it", File: "records.go",
 			Old: " && !found.otherReference {", Off: " && !(ON && found.otherReference) {",
-			CaughtBy: "TestExplore/alone: applied again with an edit, and no references are shown", Fails: "I3: ",
+			CaughtBy: "TestRecordOfAnotherServiceOrReference",
+			Fails:    "TestRecordOfAnotherServiceOrReference/another_reference",
 		},
 		"application of another URL": {
 			Why: "at this service, the id may belong to an unrelated application", File: "records.go",
@@ -317,7 +318,7 @@ func guards() map[string]explore.Guard {
 			Old:  "client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}).Data",
 			Off: "pick(ON, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), " +
 				"client.MergeFrom(before)).Data",
-			CaughtBy: "TestExplore/another Mandate of the name with another reference", Fails: "I3: ",
+			CaughtBy: "TestExplore/another Mandate of the name with another reference", Fails: "I(3|12): ",
 		},
 		"an accepted create is final": {
 			Why: "the service may carry it out later, and find the reference free twice", File: decideFile,
