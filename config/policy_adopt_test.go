@@ -96,6 +96,15 @@ func TestPolicyOfAdoption(t *testing.T) {
 			before: "{suspend: true, " + one + "}",
 			edit:   "{adopt: null, suspend: false}", needs: adopt, field: "spec.adopt",
 		},
+		"a restored record that lacks nothing": {
+			before: "{}",
+			edit:   "{}\nmetadata: {annotations: {idv.mandate.io/record-complete: a}}", needs: adopt,
+			field: "the annotation idv.mandate.io/record-complete",
+		},
+		"the record may lack something after all": {
+			before: "{}\nmetadata: {annotations: {idv.mandate.io/record-complete: a}}",
+			edit:   "{}\nmetadata: {annotations: {idv.mandate.io/record-complete: null}}",
+		},
 		"removed, once bound":    {before: "{" + one + "}", status: bound, edit: "{adopt: null}"},
 		"something else":         {before: "{" + one + "}", edit: "{suspend: true, name: Other}"},
 		"the same again":         {before: "{" + one + "}", edit: "{" + one + "}"},

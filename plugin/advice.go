@@ -73,13 +73,15 @@ const (
 const (
 	operatorLog = "kubectl logs -n {operator} -l " + operatorPods + " --since=1h --tail=-1 | grep "
 
-	adopt        = "kubectl mandate adopt -n {ns} {name} APPLICATION_ID"
-	refresh      = "kubectl mandate refresh -n {ns} {name}"
-	decideAgain  = "kubectl mandate decide -n {ns} {name} Complete|Reject"
-	showService  = "kubectl describe {kind} -n {ns} {service}"
-	check        = "kubectl mandate check-connection -n {ns} --{kind} {service}"
-	probe        = "kubectl mandate refresh -n {ns} --{kind} {service}"
-	showRecord   = "kubectl get applicationrecord -n {ns} {name} -o yaml"
+	adopt       = "kubectl mandate adopt -n {ns} {name} APPLICATION_ID"
+	refresh     = "kubectl mandate refresh -n {ns} {name}"
+	decideAgain = "kubectl mandate decide -n {ns} {name} Complete|Reject"
+	showService = "kubectl describe {kind} -n {ns} {service}"
+	check       = "kubectl mandate check-connection -n {ns} --{kind} {service}"
+	probe       = "kubectl mandate refresh -n {ns} --{kind} {service}"
+	showRecord  = "kubectl get applicationrecord -n {ns} {name} -o yaml"
+	complete    = "kubectl annotate mandate -n {ns} {name} " + v1alpha1.RecordCompleteAnnotation +
+		"=$(kubectl get applicationrecord -n {ns} {name} -o jsonpath='{.metadata.uid}')"
 	showSpec     = "kubectl edit mandate -n {ns} {name}"
 	logs         = operatorLog + "{name}"
 	actionLogs   = operatorLog + "{action}"
@@ -116,6 +118,7 @@ var mandateCommands = map[string][]string{
 	v1alpha1.ReasonOutcomeUnknown:            {showRecord, adopt},
 	v1alpha1.ReasonReadFailed:                {logs, refresh},
 	v1alpha1.ReasonRecordPending:             {logs},
+	v1alpha1.ReasonRecordRestored:            {showRecord, adopt, complete},
 	v1alpha1.ReasonReferenceConflict:         {"kubectl get applicationrecords -A", adopt},
 	v1alpha1.ReasonRefused:                   {logs},
 	v1alpha1.ReasonRetrying:                  {logs},
@@ -158,6 +161,7 @@ var actionCommands = map[string][]string{
 	v1alpha1.ReasonMandateStalled:            {cancel},
 	v1alpha1.ReasonNameUsed:                  {repeatAction},
 	v1alpha1.ReasonOutcomeUnknown:            {repeatAction},
+	v1alpha1.ReasonRecordRestored:            {showRecord, complete, cancel},
 	v1alpha1.ReasonRefused:                   {actionLogs, repeatAction},
 	v1alpha1.ReasonRetrying:                  {actionLogs},
 	v1alpha1.ReasonSecretRefused:             {actionLogs},

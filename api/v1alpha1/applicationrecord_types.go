@@ -62,6 +62,13 @@ type ApplicationRecordList struct {
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.individuals) || (has(self.individuals) && oldSelf.individuals.all(o, self.individuals.exists(i, i.name == o.name)))",message="cannot go away once they are set",fieldPath=".individuals"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.earlier) || size(oldSelf.earlier) == 0 || (has(self.earlier) && (self.earlier.join(' ') + ' ').startsWith(oldSelf.earlier.join(' ') + ' '))",message="can only grow: what was sent once could be sent again",fieldPath=".earlier"
 type ApplicationRecordSpec struct {
+	// recordUID is the metadata.uid that the record had when the operator wrote it. A record that was restored from a
+	// backup has another one, and may lack what was sent since.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=64
+	RecordUID types.UID `json:"recordUID,omitempty"`
+
 	// salt is a random key of the digests that the operator makes for this application. It is set when the record is made
 	// and never changes, so that digests stay the same when the record is restored or moved. Without it, a reader
 	// of a digest could find out by trying what it was made from.

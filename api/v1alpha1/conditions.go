@@ -35,6 +35,9 @@ const (
 	ReasonAccountChanged = "AccountChanged"
 	// ReasonApplicationMissing: somebody who may not be the service says that the application does not exist.
 	ReasonApplicationMissing = "ApplicationMissing"
+	// ReasonRecordRestored: the ApplicationRecord was restored from a backup, and may lack what was sent since. Nothing is
+	// created, and no action that e-mails is carried out, until a person sets RecordCompleteAnnotation.
+	ReasonRecordRestored = "RecordRestored"
 	// ReasonRetrying: the last attempt had no effect at the service. The operator tries again.
 	ReasonRetrying = "Retrying"
 )

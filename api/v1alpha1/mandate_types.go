@@ -20,6 +20,10 @@ const NotificationRequestPrefix = "notification/"
 // reference. The receiver of notifications sets it, and so can a person.
 const CandidateAnnotation = "idv.mandate.io/candidate-application-ids"
 
+// RecordCompleteAnnotation on a Mandate has the metadata.uid of its ApplicationRecord, if a person says that the
+// record, which was restored from a backup, lacks nothing that was sent. It needs the verb adopt.
+const RecordCompleteAnnotation = "idv.mandate.io/record-complete"
+
 // MaxCandidates is how many ids CandidateAnnotation has at most. Of more, the last ones count.
 const MaxCandidates = 20
 

@@ -40,6 +40,14 @@ var invitation = map[string][]control{
 	"a cluster is restored from a backup, or rebuilt from manifests": {
 		explored(inMandate, "createBefore"), explored(inMandate, "taken is final"),
 	},
+	"a tool restores records that are older than a create or an action": {
+		explored(inMandate, "restored record"), explored(inAction, "restored record"),
+		{
+			off: "a person without the verb says that a record lacks nothing", file: adoptPolicy,
+			old: "variables.complete == variables.completeBefore ||", new: "1 == 1 ||",
+			in: inConfig, test: "TestPolicyOfAdoption",
+		},
+	},
 	"a namespace is deleted during creates": {
 		{
 			off: "an id that the ledger cannot take is dropped", file: "operator/mandate/create.go",

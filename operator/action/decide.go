@@ -49,6 +49,9 @@ func decideEmail(f facts) decision {
 	if open := decideSubject(f); open.Step != "" {
 		return open
 	}
+	if f.record.restored { // the action may have been carried out since the backup
+		return wait(v1alpha1.ReasonRecordRestored)
+	}
 	return decision{Step: stepBegin}
 }
 

@@ -178,6 +178,18 @@ func decideCases() map[string]decideCase {
 			facts: emailing(func(f *facts) { f.record.otherAccount, f.subject.sameAccount = true, true }),
 			want:  decision{Step: stepBegin},
 		},
+		"a restored record": {
+			why:   "the action may have been carried out since the backup",
+			facts: emailing(func(f *facts) { f.record.restored = true }),
+			want:  wait(v1alpha1.ReasonRecordRestored),
+		},
+		"a restored record that has the action": {
+			facts: emailing(func(f *facts) {
+				f.record.restored = true
+				f.record.name, f.record.result = ledger.UsedForSameAction, v1alpha1.CallDone
+			}),
+			want: wait(v1alpha1.ReasonAlreadyDone),
+		},
 		"no record": {
 			facts: emailing(func(f *facts) { f.record.application = 0 }),
 			want:  wait(v1alpha1.ReasonRecordNotFound),
@@ -408,6 +420,10 @@ func decideCases() map[string]decideCase {
 		"a download without a record": {
 			facts: download(func(f *facts) { f.record.application = 0 }),
 			want:  wait(v1alpha1.ReasonRecordNotFound),
+		},
+		"a download with a restored record": {
+			facts: download(func(f *facts) { f.record.restored = true }),
+			want:  decision{Step: stepDownload},
 		},
 		"a download from another account": {
 			facts: download(func(f *facts) { f.record.otherAccount = true }),

@@ -82,6 +82,11 @@ func guardsOfCalls() map[string]explore.Guard {
 // guardsOfLooks are those of what is looked at before a request, and before a report is requested.
 func guardsOfLooks() map[string]explore.Guard {
 	return map[string]explore.Guard{
+		"restored record": {
+			Why: "the action may have been carried out since the backup", File: decideFile,
+			Old: "	if f.record.restored {", Off: "	if ON && f.record.restored {",
+			CaughtBy: "TestDecide", Fails: "TestDecide/a_restored_record",
+		},
 		"last look": {
 			Why: "something may have changed since it was read", File: callsFile,
 			Old: "		return decision{Step: stepVerify}", Off: "		return decision{Step: pick(ON, stepVerify, stepSend)}",

@@ -63,6 +63,7 @@ type recordFacts struct {
 	application int64 // of the record
 	// otherAccount: it is another account's than that of the connection, and nobody knows that both are the same.
 	otherAccount bool
+	restored     bool // it is from a backup, and may lack an action that was carried out since
 	full         bool // it cannot hold another call
 	name         ledger.NameUse
 	// result of the call that was begun under the name. It is Done if there is only a digest of the call, and "" while

@@ -53,6 +53,9 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonRecordNotFound: {open,
 		"The ApplicationRecord of the Mandate is missing or has another application, so earlier actions are unknown. " +
 			"Restore it from a backup; the action waits."},
+	v1alpha1.ReasonRecordRestored: {open,
+		"The ApplicationRecord was restored and may lack this action, so nothing is sent. If it was not carried out, " +
+			"annotate the Mandate with " + v1alpha1.RecordCompleteAnnotation + "; else delete it."},
 	v1alpha1.ReasonAccountChanged: {open,
 		"The credentials of the IdentityService may belong to another account than the application. See its condition " +
 			"AccountChanged; the action waits."},

@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -29,6 +30,7 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 	if record != nil {
 		f.application, f.full = ptr.Deref(record.Spec.ApplicationID, 0), ledger.IsFull(record)
 		f.otherAccount = r.session.Connection.IsOther(record)
+		f.restored = ledger.IsRestored(record, engine.CompleteRecord(&r.mandate))
 	}
 	if record != nil && r.facts.emails {
 		wanted := r.order(v1alpha1.Call{})

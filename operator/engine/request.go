@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -23,6 +25,18 @@ func IsNotification(request string) bool {
 	return strings.HasPrefix(request, v1alpha1.NotificationRequestPrefix)
 }
 
+// CompleteRecord is the uid of the ApplicationRecord of which a person says, at its Mandate, that it lacks nothing that
+// was sent; "" if there is none.
+func CompleteRecord(mandate metav1.Object) types.UID {
+	if uid := mandate.GetAnnotations()[v1alpha1.RecordCompleteAnnotation]; len(uid) <= maxUID {
+		return types.UID(uid)
+	}
+	return ""
+}
+
+// maxUID is how long a uid can be.
+const maxUID = 64
+
 // SpecChanged lets edits of the spec pass, and objects that could not be decoded before.
 var SpecChanged = predicate.Or(predicate.GenerationChangedPredicate{}, becameReadable)
 
@@ -36,6 +50,7 @@ var becameReadable = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool 
 var requestChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	request, candidates := ReconcileRequest(e.ObjectNew), Candidates(e.ObjectNew)
 	return request != "" && request != ReconcileRequest(e.ObjectOld) ||
+		CompleteRecord(e.ObjectNew) != CompleteRecord(e.ObjectOld) ||
 		connection.VouchedAccount(e.ObjectNew) != connection.VouchedAccount(e.ObjectOld) ||
 		len(candidates) > 0 && !slices.Equal(candidates, Candidates(e.ObjectOld))
 }}

@@ -101,7 +101,11 @@ func (l *Ledger) Claim(
 		// The request was not sent yet. A record without its fields would say that it may have been.
 		return nil, errors.Join(err, l.remove(ctx, record))
 	}
-	return record, errors.Join(err, l.Revisions.written(record.ResourceVersion, before))
+	err = errors.Join(err, l.Revisions.written(record.ResourceVersion, before))
+	if err != nil || spec.ApplicationID == nil {
+		return record, err // the next write, the end of the call, has the uid
+	}
+	return l.patch(ctx, record, unchanged(record))
 }
 
 // remove deletes a record. It fails with ErrLost if the record has changed since it was read.
@@ -199,6 +203,10 @@ func unchanged(record *v1alpha1.ApplicationRecord) patchOperation {
 func (l *Ledger) patch(
 	ctx context.Context, record *v1alpha1.ApplicationRecord, operations ...patchOperation,
 ) (*v1alpha1.ApplicationRecord, error) {
+	if record.Spec.RecordUID == "" {
+		operations = append(operations,
+			testOperation("/metadata/uid", string(record.UID)), patchOperation{"add", "/spec/recordUID", record.UID})
+	}
 	data, err := json.Marshal(operations)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a patch of an ApplicationRecord: %w", err)

@@ -5,8 +5,20 @@ import (
 	"net/http"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
 )
+
+// IsRestored reports whether a record is not the one that the operator wrote, so that it may lack what was sent since
+// the backup. It does not if it is the one of which a person says so: complete is its uid. A record that has a create
+// under way and nothing else does not tell, and need not: the create is sent again with the same reference, within an
+// hour.
+func IsRestored(record *v1alpha1.ApplicationRecord, complete types.UID) bool {
+	written := record.Spec.RecordUID
+	return written != "" && written != record.UID && complete != record.UID
+}
 
 // ErrBackwards means that the API server has given out a resourceVersion that is older than one it gave out before:
 // etcd was restored from a backup. What this process knows then comes from a future that the API server has forgotten,

@@ -250,6 +250,8 @@ func blockedPost(f facts) decision {
 		return wait(v1alpha1.ReasonReferenceNotAllowed)
 	case !f.service.Ready, f.service.Deleting: // nothing new is sent by way of a service that is being deleted
 		return wait(v1alpha1.ReasonIdentityServiceNotReady)
+	case f.record.restored: // what it says of the create may be of long ago
+		return wait(v1alpha1.ReasonRecordRestored)
 	case !f.record.sent && !f.service.AccountConfirmed(): // it could become another account's
 		return wait(f.accountReason())
 	case f.tooManyUnrecorded:

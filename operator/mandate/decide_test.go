@@ -240,6 +240,14 @@ func creations() map[string]decideCase {
 			}),
 			want: decision{Step: stepBegin},
 		},
+		"a restored record of a create that created nothing": {
+			why: "it may have created the application since the backup",
+			facts: newMandate(func(f *facts) {
+				f.record = refused(v1alpha1.AnswerRetryable)
+				f.record.restored = true
+			}),
+			want: wait(v1alpha1.ReasonRecordRestored),
+		},
 		"what may exist under another reference": {
 			why: "a name has one application, ever",
 			facts: newMandate(

@@ -243,6 +243,7 @@ var endings = []string{
 	v1alpha1.ReasonAdoptionRefused,
 	v1alpha1.ReasonReferenceNotAllowed,
 	v1alpha1.ReasonSpecDiffers,
+	v1alpha1.ReasonRecordRestored,
 	"Expired",
 	"Deleted",
 }

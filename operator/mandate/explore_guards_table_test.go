@@ -72,6 +72,11 @@ func guards() map[string]explore.Guard {
 			Old: "f.now.Sub(r.firstStarted) >= createWindow,", Off: "ON && f.now.Sub(r.firstStarted) >= createWindow,",
 			CaughtBy: "TestExplore/alone: eight weeks", Fails: "I[15]: ",
 		},
+		"restored record": {
+			Why: "what it says of the create may be of long ago", File: decideFile,
+			Old: "	case f.record.restored:", Off: "	case ON && f.record.restored:",
+			CaughtBy: "TestDecide", Fails: "TestDecide/a_restored_record_of_a_create_that_created_nothing",
+		},
 		"createBefore": {
 			Why: "after a restore nothing else says that it was sent long ago", File: decideFile,
 			Old: "return !f.createBefore.IsZero()", Off: "return ON && !f.createBefore.IsZero()",

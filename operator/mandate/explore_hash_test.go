@@ -45,15 +45,16 @@ const (
 
 // states is everything that a state consists of, but for these.
 var states = explore.NewSchema(map[string]explore.Field{
-	"v1.ObjectMeta.ResourceVersion":         explore.LeftOut(onlyName),
-	"v1.ObjectMeta.ManagedFields":           explore.LeftOut("nobody writes it here"),
-	"v1alpha1.Call.Nonce":                   explore.Renamed("it is random"),
-	"v1alpha1.Call.EndedTime":               explore.LeftOut("it is for people"),
-	"v1alpha1.Call.Generation":              explore.LeftOut("it is for people"),
-	"engine.FirstSeen.Attempt":              explore.Renamed("it is a nonce"),
-	"mandate.localState.unsent":             explore.Renamed("it is a nonce"),
-	"mandate.reconciliation.nonce":          explore.Renamed("it is a nonce"),
-	"v1alpha1.ApplicationRecord.ObjectMeta": {Why: "its UID is a name, too: " + onlyName, Write: writeUnnamed},
+	"v1.ObjectMeta.ResourceVersion":            explore.LeftOut(onlyName),
+	"v1.ObjectMeta.ManagedFields":              explore.LeftOut("nobody writes it here"),
+	"v1alpha1.Call.Nonce":                      explore.Renamed("it is random"),
+	"v1alpha1.Call.EndedTime":                  explore.LeftOut("it is for people"),
+	"v1alpha1.Call.Generation":                 explore.LeftOut("it is for people"),
+	"engine.FirstSeen.Attempt":                 explore.Renamed("it is a nonce"),
+	"mandate.localState.unsent":                explore.Renamed("it is a nonce"),
+	"mandate.reconciliation.nonce":             explore.Renamed("it is a nonce"),
+	"v1alpha1.ApplicationRecord.ObjectMeta":    {Why: "its UID is a name that was made up", Write: writeNamed},
+	"v1alpha1.ApplicationRecordSpec.RecordUID": explore.Renamed("it is a UID"),
 
 	"mandate.world.revision": explore.LeftOut("it makes names up"),
 	"mandate.world.uids":     explore.LeftOut("it makes names up"),
@@ -80,8 +81,9 @@ var states = explore.NewSchema(map[string]explore.Field{
 	"engine.Session.Slot":              explore.LeftOut("no step ends with one"),
 })
 
-func writeUnnamed(e *explore.Encoding, v reflect.Value) {
+func writeNamed(e *explore.Encoding, v reflect.Value) {
 	meta := v.Interface().(metav1.ObjectMeta)
+	e.Name(string(meta.UID))
 	meta.UID = ""
 	e.Any(&meta)
 }

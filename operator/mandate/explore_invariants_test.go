@@ -129,6 +129,9 @@ func (w *world) mayHave(url string, a *application) bool {
 		if siteOfRecord(r) == url && r.Spec.Reference == a.reference && ledger.MayExist(r) {
 			return true
 		}
+		if r.Name == a.name && r.Spec.RecordUID != "" && r.Spec.RecordUID != r.UID { // which says that it may lack it
+			return true
+		}
 	}
 	return false
 }

@@ -19,47 +19,49 @@ import (
 type move int
 
 const (
-	crash    move = iota // a process dies, and another one starts
-	lose                 // an answer is lost, or comes too late
-	fail                 // a request fails
-	refuse               // the service refuses a create
-	deny                 // it refuses one for a reason that may pass
-	imply                // it answers a create without a proof
-	half                 // half of the settle delay passes
-	confirm              // the confirmation delay passes
-	weeks                // seven weeks go by
-	aDay                 // a day passes
-	days                 // six days go by
-	reword               // a user edits the reference
-	touch                // a user edits something else that is sent
-	replace              // a user deletes the Mandate and applies it again
-	succeed              // a user deletes the Mandate and applies another one of its name
-	remove               // a user deletes the Mandate
-	adopt                // a user sets spec.adopt
-	point                // a user points the IdentityService at another account
-	exchange             // a user puts the credentials of another account into the Secret, or the right ones again
-	swap                 // what is behind the URL is exchanged: the same user has other applications
-	alias                // a user puts other credentials of the same account into the Secret, or the first ones again
-	prefix               // a user edits the IdentityService's referencePrefix
-	expire               // the service deletes what is eight weeks old
-	purge                // a person deletes an application at the service that the ledger knows
-	backup               // the API server is backed up
-	restore              // the Mandate comes back without status, and with another uid, under records that are still there
-	rewind               // the same, with the records of the backup
-	wipe                 // the same, without any record
-	reset                // the individual is reset: the checks begin again
-	act                  // an action resets the individual, and the checks stay as they are
-	assess               // a user adds a review of the check to the spec, or changes its decision
-	retract              // a user removes the review
-	another              // a user deletes the Mandate and applies it again, for another person
-	present              // the service shows individuals in another way
-	hide                 // a user deletes a Secret with details, or restores it
-	unread               // the API server does not answer
-	choose               // a user sets the decision to Complete or Reject, or removes it
-	shelve               // a user sets archived
-	halt                 // a user suspends the Mandate, or ends that
-	repolicy             // a user edits deletionPolicy
-	deliver              // a notification names an application, or a number that is none
+	crash     move = iota // a process dies, and another one starts
+	lose                  // an answer is lost, or comes too late
+	fail                  // a request fails
+	refuse                // the service refuses a create
+	deny                  // it refuses one for a reason that may pass
+	imply                 // it answers a create without a proof
+	half                  // half of the settle delay passes
+	confirm               // the confirmation delay passes
+	weeks                 // seven weeks go by
+	aDay                  // a day passes
+	days                  // six days go by
+	reword                // a user edits the reference
+	touch                 // a user edits something else that is sent
+	replace               // a user deletes the Mandate and applies it again
+	succeed               // a user deletes the Mandate and applies another one of its name
+	remove                // a user deletes the Mandate
+	adopt                 // a user sets spec.adopt
+	point                 // a user points the IdentityService at another account
+	exchange              // a user puts the credentials of another account into the Secret, or the right ones again
+	swap                  // what is behind the URL is exchanged: the same user has other applications
+	alias                 // a user puts other credentials of the same account into the Secret, or the first ones again
+	prefix                // a user edits the IdentityService's referencePrefix
+	expire                // the service deletes what is eight weeks old
+	purge                 // a person deletes an application at the service that the ledger knows
+	backup                // the API server is backed up
+	restore               // the Mandate comes back without status, with another uid, under records that are still there
+	rewind                // the same, with the records of the backup
+	wipe                  // the same, without any record
+	reinstate             // a tool makes the records of the backup anew
+	attest                // a person says that such a record lacks nothing
+	reset                 // the individual is reset: the checks begin again
+	act                   // an action resets the individual, and the checks stay as they are
+	assess                // a user adds a review of the check to the spec, or changes its decision
+	retract               // a user removes the review
+	another               // a user deletes the Mandate and applies it again, for another person
+	present               // the service shows individuals in another way
+	hide                  // a user deletes a Secret with details, or restores it
+	unread                // the API server does not answer
+	choose                // a user sets the decision to Complete or Reject, or removes it
+	shelve                // a user sets archived
+	halt                  // a user suspends the Mandate, or ends that
+	repolicy              // a user edits deletionPolicy
+	deliver               // a notification names an application, or a number that is none
 	moves
 )
 
@@ -96,6 +98,7 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 		}
 	}
 	restoreMoves(s, spend)
+	x.reinstateMoves(s, spend)
 	individualMoves(s, spend)
 	actionMoves(s, spend)
 	notificationMoves(s, spend)
@@ -415,21 +418,10 @@ func (w *world) reapply(name string, was *v1alpha1.Mandate, change func(*v1alpha
 
 func restoreMoves(s *state, spend spender) {
 	spend(backup, "the API server is backed up", changed(func(w *world) { w.backup = w.records }))
-	anew := func(w *world) {
-		for _, name := range sorted(w.mandates) {
-			was := w.mandates[name]
-			delete(w.mandates, name)
-			w.reapply(name, was, nil)
-			if n := len(w.reviews); n > 0 { // the review in the manifest is the one that it was
-				w.reviews = w.reviews[n-1:]
-				w.reviews[0].since = 1
-			}
-		}
-	}
-	spend(restore, "the Mandates are restored from their manifests", changed(anew))
+	spend(restore, "the Mandates are restored from their manifests", changed((*world).applyAnew))
 	lost := func(records func(w *world) map[string]*v1alpha1.ApplicationRecord) func(*state) {
 		return changed(func(w *world) {
-			anew(w)
+			w.applyAnew()
 			w.forgotten = true
 			restored := records(w)
 			w.records = map[string]*v1alpha1.ApplicationRecord{}

@@ -288,6 +288,12 @@ func scenarios() map[string]scenario {
 			mandates: one,
 			allow:    map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, half: 2},
 		},
+		"records made anew by a tool": {
+			mandates: one,
+			allow: map[move]uint8{
+				backup: 1, reinstate: 1, attest: 1, deny: 1, aDay: 1, purge: 1, lose: 1, half: 2,
+			},
+		},
 		"restore after eight weeks": {
 			mandates: one, deep: true,
 			manifest: func(m *v1alpha1.Mandate) { m.Spec.CreateBefore = new(metav1.NewTime(now.Add(24 * time.Hour))) },

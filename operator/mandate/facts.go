@@ -86,7 +86,9 @@ type recordFacts struct {
 	// otherAccount: it is about another account than that of the connection, and nobody knows that both are the same.
 	// otherName: by name, whatever anybody knows.
 	otherAccount, otherName bool
-	id                      int64
+	// restored: it is from a backup, and may lack what was sent since. Nothing is created.
+	restored bool
+	id       int64
 	// calls are all that it has, and earlier the digests of those before. They are not changed.
 	calls   []v1alpha1.Call
 	earlier []string

@@ -121,6 +121,10 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonOutcomeUnknown: {isFalse, stalled, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
 		"The application may exist, but its id is lost. Look for status.reference at the service and set " +
 			"spec.adopt.applicationID. Nothing more is sent, so nobody is e-mailed twice."},
+	v1alpha1.ReasonRecordRestored: {isFalse, stalled, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
+		"The ApplicationRecord was restored and may be too old, so nothing is created. If the service has " +
+			"status.reference, set spec.adopt.applicationID, else annotate the Mandate with " +
+			v1alpha1.RecordCompleteAnnotation + "."},
 	v1alpha1.ReasonRetrying: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isTrue,
 		"The last attempt had no effect at the service. The operator tries again. If this lasts, see the operator's log " +
 			"and the IdentityService."},

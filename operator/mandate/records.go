@@ -51,6 +51,7 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 		found.otherURL = about && record.Spec.ServiceURL != r.session.Connection.URL
 		found.otherAccount = about && r.session.Connection.IsOther(record)
 		found.otherName = about && r.session.Connection.HasOtherName(record)
+		found.restored = ledger.IsRestored(record, engine.CompleteRecord(r.mandate))
 		found.setCreate(record)
 		found.observed = r.firstSeen(ledger.Open(record))
 	}
