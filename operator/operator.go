@@ -66,6 +66,8 @@ func Scheme() *runtime.Scheme {
 func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	setBuildInfo(options.version)
 	config = tolerant.Config(config)
+	serverClock := &serverClock{}
+	config.Wrap(serverClock.wrap)
 	if err := awaitKinds(ctx, config); err != nil {
 		return err
 	}
@@ -74,7 +76,7 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	if err != nil {
 		return err
 	}
-	drainers, err := addControllers(ctx, manager, options, unreadable)
+	drainers, err := addControllers(ctx, manager, options, unreadable, serverClock)
 	if err != nil {
 		return err
 	}
@@ -146,7 +148,7 @@ type drainer interface{ Drain(context.Context) }
 
 // addControllers adds the controllers to the manager.
 func addControllers(
-	ctx context.Context, manager ctrl.Manager, options *Options, unreadable *unreadableObjects,
+	ctx context.Context, manager ctrl.Manager, options *Options, unreadable *unreadableObjects, clock *serverClock,
 ) ([]drainer, error) {
 	cache := apierror.CompleteReader{Reader: manager.GetClient()}
 	live := apierror.CompleteReader{Reader: manager.GetAPIReader()}
@@ -184,7 +186,7 @@ func addControllers(
 		Ledger: records, Ended: observeAction, ResetEnded: mandates.RecordChanged, SettleDelay: options.settleDelay,
 	})
 	retention := &ledger.Retention{
-		Ledger: records, Mandates: cache, Keep: options.recordRetention,
+		Ledger: records, Mandates: cache, Keep: options.recordRetention, Clock: clock.now,
 		Unreadable: unreadable.replaceRecords,
 	}
 	return []drainer{mandates, actions}, errors.Join(

@@ -29,6 +29,9 @@ type Retention struct {
 	Mandates client.Reader
 	// Keep is how long a record outlives its Mandate.
 	Keep time.Duration
+	// Clock is the API server's. That of this machine may be fast, and a record without which somebody can be e-mailed
+	// again would be deleted too soon. The zero time is not known yet.
+	Clock func() time.Time
 	// Unreadable takes, after a sweep, the records that were not decoded completely, and the fields that were not.
 	Unreadable func(map[types.NamespacedName][]string)
 
@@ -88,6 +91,7 @@ func (r *Retention) sweepRecord(ctx context.Context, record *v1alpha1.Applicatio
 	if client.IgnoreNotFound(err) != nil && !apierror.IsUnreadable(err) {
 		return err
 	}
+	now := r.Clock()
 	gone, annotation := apierrors.IsNotFound(err), record.Annotations[GoneSinceAnnotation]
 	since, err := time.Parse(time.RFC3339, annotation)
 	switch {
@@ -95,9 +99,11 @@ func (r *Retention) sweepRecord(ctx context.Context, record *v1alpha1.Applicatio
 		return nil
 	case !gone:
 		return ignoreLost(r.annotate(ctx, record, ""))
-	case err != nil, since.Before(record.CreationTimestamp.Time): // missing or invalid, or by a clock that was slow
-		return ignoreLost(r.annotate(ctx, record, time.Now().UTC().Format(time.RFC3339)))
-	case time.Since(since) < r.Keep:
+	case now.IsZero():
+		return nil
+	case err != nil, since.Before(record.CreationTimestamp.Time), since.After(now): // missing or wrong
+		return ignoreLost(r.annotate(ctx, record, now.UTC().Format(time.RFC3339)))
+	case now.Sub(since) < r.Keep:
 		return nil
 	case !r.missing[record.UID]: // another sweep has to find the same
 		r.nextMissing[record.UID] = true

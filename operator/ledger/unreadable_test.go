@@ -42,7 +42,7 @@ func TestUnreadableRecord(t *testing.T) {
 	found := make(chan map[types.NamespacedName][]string)
 	f.Namespaces = []string{f.namespace}
 	sweep := &ledger.Retention{
-		Ledger: f.Ledger, Mandates: f.client, Keep: time.Millisecond,
+		Ledger: f.Ledger, Mandates: f.client, Keep: time.Millisecond, Clock: time.Now,
 		Unreadable: func(unreadable map[types.NamespacedName][]string) {
 			select {
 			case found <- unreadable:

@@ -122,7 +122,7 @@ func holdCreate(t *rapid.T, f facts) {
 	if f.deletion.requested || f.suspended || f.adopt != 0 || f.outcome != "" || !r.exists || r.id != 0 ||
 		r.sent &&
 			(r.otherURL || r.otherReference || r.isOpen() && f.mayBeUnderWay() ||
-				f.now.Sub(r.firstStarted) >= createWindow ||
+				f.now.Sub(r.firstStarted).Abs() >= createWindow ||
 				r.sends >= ledger.MaxSends(v1alpha1.CallCreate) || f.otherAccount() || r.otherName ||
 				r.accepted || slices.Contains(neverAgain, r.answer)) {
 		t.Fatalf("starts another attempt that could send twice: %+v", f)

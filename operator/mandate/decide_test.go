@@ -411,6 +411,11 @@ func creations() map[string]decideCase {
 			facts: newMandate(func(f *facts) { f.record = sent(createWindow, nil) }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
+		"an unknown attempt of a process with another clock": {
+			why:   "how long ago it was is not known",
+			facts: newMandate(func(f *facts) { f.record = sent(-createWindow, nil) }),
+			want:  wait(v1alpha1.ReasonOutcomeUnknown),
+		},
 		"an unknown attempt that is nearly eight weeks old": {
 			why:   "the service may forget the reference with the application, and create again",
 			facts: newMandate(func(f *facts) { f.record = sent(50*day, nil) }),

@@ -69,7 +69,7 @@ func guards() map[string]explore.Guard {
 		},
 		"create window": {
 			Why: "the service may have forgotten the reference", File: decideFile,
-			Old: "f.now.Sub(r.firstStarted) >= createWindow,", Off: "ON && f.now.Sub(r.firstStarted) >= createWindow,",
+			Old: "!withinCreateWindow(r.firstStarted, f.now),", Off: "ON && !withinCreateWindow(r.firstStarted, f.now),",
 			CaughtBy: "TestExplore/alone: eight weeks", Fails: "I[15]: ",
 		},
 		"restored record": {
