@@ -23,7 +23,7 @@ func TestServerClock(t *testing.T) {
 	clock := &serverClock{}
 	get := func(url string) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
