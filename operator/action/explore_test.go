@@ -72,13 +72,14 @@ type explorer struct {
 	explore.Search[state]
 
 	scenario scenario
+	parts    sync.Map // partAt -> part
 	rested   sync.Map // hash of a state -> true: it comes to rest, and is as it must be
 }
 
 func newExplorer(of scenario) *explorer {
 	x := &explorer{scenario: of}
-	x.Moves, x.Hash = x.moves, hash
-	x.Wrong, x.Rest = wrongIn, x.rest
+	x.Moves, x.Hash = x.moves, x.hash
+	x.Wrong, x.Rest, x.RestAll = wrongIn, x.rest, 3000
 	return x
 }
 
@@ -136,17 +137,47 @@ func TestEveryFieldIsHashed(t *testing.T) {
 		reflect.TypeFor[v1alpha1.ApplicationRecord](), reflect.TypeFor[v1alpha1.IdentityService]())
 }
 
-// hash of a state. The operators are alike, so their order does not count.
-func hash(s *state) uint64 {
-	inOrder := func(a, b *operator) uint64 {
-		e := &explore.Encoding{Schema: states, Now: s.world.now}
-		e.Any(&s.budget)
-		e.Any(s.world)
-		e.Any(a)
-		e.Any(b)
-		return maphash.Bytes(seed, e.Bytes)
+// part is a world or an operator at a time: its hash by itself, and the names that tie it to the other parts.
+type part struct {
+	hash  uint64
+	names []string
+}
+
+type partAt struct {
+	of any // *world or *operator, neither of which changes once it is part of a state
+	at time.Time
+}
+
+// part of a state. Most of what happens changes one of three.
+func (x *explorer) part(of any, at time.Time) part {
+	key := partAt{of, at}
+	if known, ok := x.parts.Load(key); ok {
+		return known.(part)
 	}
-	return min(inOrder(s.ops[0], s.ops[1]), inOrder(s.ops[1], s.ops[0]))
+	e := &explore.Encoding{Schema: states, Now: at}
+	e.Any(of)
+	p := part{maphash.Bytes(seed, e.Bytes), e.Names}
+	x.parts.Store(key, p)
+	return p
+}
+
+// hash of a state. The operators are alike, so their order does not count.
+func (x *explorer) hash(s *state) uint64 {
+	at := s.world.now
+	w, a, b := x.part(s.world, at), x.part(s.ops[0], at), x.part(s.ops[1], at)
+	return min(join(&s.budget, w, a, b), join(&s.budget, w, b, a))
+}
+
+func join(left *budget, parts ...part) uint64 {
+	e := &explore.Encoding{Schema: states}
+	e.Any(left)
+	for _, p := range parts {
+		e.Number(int64(p.hash)) //nolint:gosec // the bits are what counts
+		for _, name := range p.names {
+			e.Name(name)
+		}
+	}
+	return maphash.Bytes(seed, e.Bytes)
 }
 
 // rest lets the operators work on without any more faults, until nothing changes any more. Then every action has ended,
@@ -161,7 +192,7 @@ func (x *explorer) rest(s state) (state, string) {
 	}
 	var way []uint64
 	for range 12 {
-		at := hash(&s)
+		at := x.hash(&s)
 		if _, known := x.rested.Load(at); known {
 			break
 		}
