@@ -18,6 +18,7 @@ func TestGuardsAreNeeded(t *testing.T) {
 	all := guardsOfCalls()
 	maps.Copy(all, guardsOfLooks())
 	maps.Copy(all, guardsOfEnds())
+	maps.Copy(all, guardsOfSites())
 	explore.CheckGuards(t, all)
 }
 

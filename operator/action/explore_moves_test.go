@@ -1,7 +1,6 @@
 package action
 
 import (
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,7 +29,12 @@ const (
 	poll                 // the status of the Mandate changes
 	purge                // the record is deleted
 	restore              // it is restored, as it was at the beginning
-	redirect             // a user edits the IdentityService
+	redirect             // a user points the IdentityService at another service, or back
+	retarget             // the Mandate is replaced by one that has another IdentityService
+	exchange             // a user puts the credentials of another account into the Secret, or the right ones again
+	alias                // a user puts other credentials of the same account into the Secret, or the first ones again
+	mistake              // the Secrets of two individuals are exchanged
+	mislead              // the status of the Mandate shows the id of one as the other's, or the right ones again
 	decides              // the controller of Mandates begins a call
 	moves
 )
@@ -83,13 +87,13 @@ func mandateMoves(s *state, spend func(move, string, func(*world)), found func(s
 		spend(suspend, "a user edits suspend", func(w *world) {
 			w.editMandate(func(m *v1alpha1.Mandate) { m.Spec.Suspend = !m.Spec.Suspend })
 		})
-		spend(replace, "a user deletes the Mandate and applies it again", func(w *world) { w.addMandate() })
+		spend(replace, "a user deletes the Mandate and applies it again", func(w *world) { w.addMandate(services[0]) })
 		spend(remove, "a user deletes the Mandate", func(w *world) { w.remove(mandateKey) })
 		spend(poll, "the status of the Mandate changes", func(w *world) {
 			w.editMandate(func(m *v1alpha1.Mandate) { m.Status.Progress += "1" })
 		})
 	}
-	spend(redirect, "a user edits the IdentityService", (*world).redirect)
+	siteMoves(s, spend)
 	if m != nil && m.Status.ApplicationID == nil {
 		after := s.then("the controller of Mandates finds the application")
 		after.world = s.world.clone()
@@ -152,6 +156,11 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		after.ops[i] = started(s.world)
 		found(after, "")
 	}
+	if !o.isConnected(s.world) {
+		after := s.then(label + " connects as the IdentityServices and the Secret say")
+		after.ops[i] = o.connect(s.world)
+		found(after, "")
+	}
 	for _, kind := range []string{"Mandate", "MandateAction", "IdentityService"} {
 		if o.isBehind(s.world, kind) {
 			after := s.then(label + " sees each " + kind + " as it is")
@@ -159,13 +168,6 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 			found(after, "")
 		}
 	}
-}
-
-// isNamed reports whether an id is the one of the individual that has a name.
-func isNamed(m *v1alpha1.Mandate, name string, id int64) bool {
-	return slices.ContainsFunc(m.Status.Individuals, func(i v1alpha1.IndividualStatus) bool {
-		return i.Name == name && i.ID == id
-	})
 }
 
 // apply applies an action from its manifest, changed by change.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -21,6 +22,7 @@ type scenario struct {
 	manifest func(*v1alpha1.MandateActionSpec)
 	allow    map[move]uint8
 	lone     bool // there is one operator
+	silent   bool // elsewhere, the service shows no references and no addresses
 }
 
 func report(spec *v1alpha1.MandateActionSpec) {
@@ -58,7 +60,21 @@ func scenarios() map[string]scenario {
 		"a record that is gone":       {actions: one, allow: map[move]uint8{purge: 1, restore: 1, again: 1, lose: 1}},
 		"a report":                    {actions: one, manifest: report, allow: map[move]uint8{crash: 1, lose: 1, again: 1}},
 		"another service":             {actions: one, allow: map[move]uint8{redirect: 2, lose: 1, pause: 1}},
-		"a report of another service": {actions: one, manifest: report, allow: map[move]uint8{redirect: 2, crash: 1}},
+		"another service that shows no references": {
+			actions: one, silent: true, allow: map[move]uint8{redirect: 2, retarget: 1, crash: 1},
+		},
+		"a Mandate with another service": {actions: one, silent: true, allow: map[move]uint8{retarget: 2, again: 1, lose: 1}},
+		"a report of another service":    {actions: one, manifest: report, allow: map[move]uint8{redirect: 2, crash: 1}},
+		"a report of another account": {
+			actions: one, manifest: report, silent: true, allow: map[move]uint8{exchange: 2, retarget: 1, crash: 1},
+		},
+		"exchanged credentials": {actions: one, allow: map[move]uint8{exchange: 2, alias: 1, lose: 1, pause: 1}},
+		"exchanged credentials, and no references are shown": {
+			actions: one, silent: true, allow: map[move]uint8{exchange: 2, redirect: 1, crash: 1},
+		},
+		"another name of the account": {actions: one, allow: map[move]uint8{alias: 2, again: 1, lose: 1, crash: 1}},
+		"who is who":                  {actions: one, allow: map[move]uint8{mistake: 2, mislead: 2, again: 1}},
+		"whose report it is":          {actions: one, manifest: report, allow: map[move]uint8{mistake: 2, mislead: 2}},
 		"a report that is not there":  {actions: one, manifest: report, allow: map[move]uint8{refuse: 1, again: 1, poll: 1}},
 		"alone: one thing after another": {
 			actions: one, lone: true,
@@ -85,6 +101,7 @@ func newExplorer(of scenario) *explorer {
 
 func (s *scenario) start() state {
 	w := newWorld()
+	w.silent = s.silent
 	for _, name := range s.actions {
 		s.apply(w, name, nil)
 	}
@@ -134,7 +151,8 @@ var states = explore.NewSchema(map[string]explore.Field{
 func TestEveryFieldIsHashed(t *testing.T) {
 	states.Check(t, reflect.TypeFor[world](), reflect.TypeFor[operator](), reflect.TypeFor[budget](),
 		reflect.TypeFor[v1alpha1.Mandate](), reflect.TypeFor[v1alpha1.MandateAction](),
-		reflect.TypeFor[v1alpha1.ApplicationRecord](), reflect.TypeFor[v1alpha1.IdentityService]())
+		reflect.TypeFor[v1alpha1.ApplicationRecord](), reflect.TypeFor[v1alpha1.IdentityService](),
+		reflect.TypeFor[corev1.Secret]())
 }
 
 // part is a world or an operator at a time: its hash by itself, and the names that tie it to the other parts.
@@ -231,7 +249,8 @@ func (x *explorer) waits(s *state) string {
 func (x *explorer) reconcile(s *state, i int, name string) string {
 	switch {
 	case name != "":
-		s.ops[i] = s.ops[i].sees(s.world, "Mandate").sees(s.world, "MandateAction").sees(s.world, "IdentityService")
+		s.ops[i] = s.ops[i].sees(s.world, "Mandate").sees(s.world, "MandateAction").
+			sees(s.world, "IdentityService").connect(s.world)
 	case s.ops[i].current == nil:
 		return ""
 	default:
@@ -265,6 +284,10 @@ func (x *explorer) mayWait(w *world, a *v1alpha1.MandateAction) bool {
 		return m.Status.ApplicationID == nil
 	case v1alpha1.ReasonRecordNotFound:
 		return r == nil
+	case v1alpha1.ReasonAccountChanged:
+		return w.isAway()
+	case v1alpha1.ReasonIndividualsUnmatched:
+		return w.isConfused()
 	case v1alpha1.ReasonReportNotReady:
 		return a.Spec.Type == v1alpha1.MandateActionDownloadReport
 	}

@@ -28,15 +28,18 @@ type world struct {
 	revision int
 	uids     int
 	requests []request
+	// credentials are those in the Secret of the connection, and proofs the status.sameAccounts of the service.
+	credentials [32]byte
+	proofs      []v1alpha1.SameAccount
+	silent      bool // elsewhere, no references and no addresses are shown
 	// forgotten: the ledger was lost, and violations that it would prevent are none.
 	forgotten bool
 }
 
 // request is one that the service carried out: an individual was e-mailed.
 type request struct {
-	Action     string
-	UID        types.UID
-	individual int64
+	Action string
+	UID    types.UID
 }
 
 const (
@@ -44,7 +47,6 @@ const (
 	mandateName   = "acme"
 	mandateKey    = "Mandate/" + mandateName
 	recordKey     = "ApplicationRecord/" + mandateName
-	serviceKey    = "IdentityService/default"
 	applicationID = 4711
 	janeID        = 71
 	johnID        = 72
@@ -52,14 +54,10 @@ const (
 
 func newWorld() *world {
 	w := &world{now: now, objects: map[string]client.Object{}}
-	w.add(&v1alpha1.IdentityService{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"},
-		Spec: v1alpha1.IdentityServiceSpec{
-			ServiceSettings: v1alpha1.ServiceSettings{BaseURL: "https://idv.example.com"},
-		},
-	})
+	w.addServices()
+	w.addSecrets(false)
 	w.addRecord()
-	w.addMandate()
+	w.addMandate(services[0])
 	w.bind()
 	return w
 }
@@ -67,16 +65,23 @@ func newWorld() *world {
 func (w *world) addRecord() {
 	w.add(&v1alpha1.ApplicationRecord{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: mandateName},
-		Spec:       v1alpha1.ApplicationRecordSpec{Reference: mandateName, ApplicationID: new(int64(applicationID))},
+		Spec: v1alpha1.ApplicationRecordSpec{
+			Reference: mandateName, ApplicationID: new(int64(applicationID)),
+			ServiceURL: firstURL, Account: string(accountOf(firstURL, [32]byte{})),
+			Individuals: []v1alpha1.RecordedIndividual{{Name: "jane", ID: janeID}, {Name: "john", ID: johnID}},
+		},
 	})
 }
 
-func (w *world) addMandate() {
+func (w *world) addMandate(service string) {
+	details := func(name string) v1alpha1.Individual {
+		return v1alpha1.Individual{Name: name, DetailsSecretRef: &v1alpha1.SecretReference{Name: name}}
+	}
 	w.add(&v1alpha1.Mandate{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: mandateName},
 		Spec: v1alpha1.MandateSpec{
-			ServiceRef:  v1alpha1.IdentityServiceReference{Name: "default"},
-			Individuals: []v1alpha1.Individual{{Name: "jane"}, {Name: "john"}},
+			ServiceRef:  v1alpha1.IdentityServiceReference{Name: service},
+			Individuals: []v1alpha1.Individual{details("jane"), details("john")},
 		},
 	})
 }
@@ -136,13 +141,6 @@ func (w *world) mayDecide() (begin, end bool) {
 	return open == nil, open != nil && open.Kind == v1alpha1.CallComplete
 }
 
-// redirect edits the service: it leads to another place since.
-func (w *world) redirect() {
-	s := w.objects[serviceKey].DeepCopyObject().(*v1alpha1.IdentityService)
-	s.Generation++
-	w.put(s)
-}
-
 func (w *world) clone() *world {
 	c := *w
 	c.objects = maps.Clone(w.objects)
@@ -156,7 +154,9 @@ type operator struct {
 	localState map[string]remembered // by the name of the action
 	current    *reconciliation       // nil: between two reconciliations
 	looked     map[string]client.Object
-	connected  int64 // the generation of the service that current uses
+	// connections are those to the services, by their names, and site is where the client of current leads.
+	connections map[string]connection.Connection
+	site        site
 }
 
 type remembered struct {
@@ -165,7 +165,8 @@ type remembered struct {
 }
 
 func started(w *world) *operator {
-	return &operator{cache: w.objects, localState: map[string]remembered{}, looked: map[string]client.Object{}}
+	o := &operator{cache: w.objects, localState: map[string]remembered{}, looked: map[string]client.Object{}}
+	return o.connect(w)
 }
 
 // sees is an operator whose cache of one kind has caught up.
@@ -185,14 +186,6 @@ func (o *operator) sees(w *world, kind string) *operator {
 // isBehind reports whether the cache of a kind is stale.
 func (o *operator) isBehind(w *world, kind string) bool {
 	return !maps.Equal(o.sees(w, kind).cache, o.cache)
-}
-
-// service is the connection that an operator has made from what its cache shows.
-func (o *operator) service() connection.Connection {
-	s := o.cache[serviceKey]
-	return connection.Connection{
-		URL: "https://idv.example.com", UID: s.GetUID(), Generation: s.GetGeneration(), Ready: true,
-	}
 }
 
 // state is one point of an exploration.

@@ -28,7 +28,6 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 	f := recordFacts{read: true}
 	if record != nil {
 		f.application, f.full = ptr.Deref(record.Spec.ApplicationID, 0), ledger.IsFull(record)
-		f.otherAccount = r.session.Connection.IsOther(record)
 	}
 	if record != nil && r.facts.emails {
 		wanted := r.order(v1alpha1.Call{})
@@ -44,6 +43,12 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 		f.seen = r.localState.Update(r.action, see).open.Time
 	}
 	r.facts.record = f
+	r.compareAccount()
+}
+
+// compareAccount is after the record was read, and after the connection was looked up: either may come later.
+func (r *reconciliation) compareAccount() {
+	r.facts.record.otherAccount = r.record != nil && r.session.Connection.IsOther(r.record)
 }
 
 // findOpen finds the call that may be under way, first of all one under the name of the action, and says what it is.
