@@ -35,3 +35,38 @@ func guardsOfSites() map[string]explore.Guard {
 		},
 	}
 }
+
+// guardsOfTime are those of when a request goes out.
+func guardsOfTime() map[string]explore.Guard {
+	const within = "TestExplore/time within a reconciliation"
+	return map[string]explore.Guard{
+		"first half of the handover": {
+			Why: "another operator may end the call, and a person order another one", File: callsFile,
+			Old: "	case f.now.Sub(c.started) > f.handover/2:", Off: "	case ON && f.now.Sub(c.started) > f.handover/2:",
+			CaughtBy: within, Fails: "A7: .* may soon end",
+		},
+		"handover from before the begin": {
+			Why: "others see the call while the API server is slow to answer", File: callFile,
+			Old: "r.facts.call.started = begun, started", Off: "r.facts.call.started = begun, pick(ON, started, r.clock.Now())",
+			CaughtBy: within, Fails: "A7: .* may soon end",
+		},
+		"age of the last look": {
+			Why: "a user may have suspended the Mandate since", File: callsFile,
+			Old:      "verified && f.now.Sub(c.looked) <= engine.MaxLookAge:",
+			Off:      "verified && (!ON || f.now.Sub(c.looked) <= engine.MaxLookAge):",
+			CaughtBy: within, Fails: "A7: .* long after the last look",
+		},
+		"age of a slow look": {
+			Why: "what it shows is as old as its first answer", File: callFile,
+			Old: ".looked = verified, looked", Off: ".looked = verified, pick(ON, looked, r.clock.Now())",
+			CaughtBy: within, Fails: "A7: .* long after the last look",
+		},
+		"last look at a restored record": {
+			Why: "it does not have the call, so others begin it again", File: callFile,
+			Old: "live.UID != o.read.UID || live.ResourceVersion != o.read.ResourceVersion",
+			Off: "(ON || o.kind != \"ApplicationRecord\") && " +
+				"(live.UID != o.read.UID || live.ResourceVersion != o.read.ResourceVersion)",
+			CaughtBy: "TestExplore/a record of a backup", Fails: "A2: ",
+		},
+	}
+}

@@ -19,6 +19,7 @@ func TestGuardsAreNeeded(t *testing.T) {
 	maps.Copy(all, guardsOfLooks())
 	maps.Copy(all, guardsOfEnds())
 	maps.Copy(all, guardsOfSites())
+	maps.Copy(all, guardsOfTime())
 	explore.CheckGuards(t, all)
 }
 

@@ -1,8 +1,6 @@
 package action
 
 import (
-	"time"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -20,6 +18,7 @@ const (
 	deny                 // it forbids a request
 	accept               // it accepts a request, and carries it out later or never
 	pause                // a minute passes
+	hang                 // a while passes in a step, before its request or before the answer
 	again                // an action is deleted, if it is there, and applied again
 	other                // an action is deleted, if it is there, and another one of its name is applied
 	label                // a user labels the action
@@ -28,7 +27,8 @@ const (
 	remove               // a user deletes the Mandate
 	poll                 // the status of the Mandate changes
 	purge                // the record is deleted
-	restore              // it is restored, as it was at the beginning
+	backup               // it is backed up
+	restore              // it is restored from the backup, or as it was at the beginning
 	redirect             // a user points the IdentityService at another service, or back
 	retarget             // the Mandate is replaced by one that has another IdentityService
 	exchange             // a user puts the credentials of another account into the Secret, or the right ones again
@@ -61,7 +61,7 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 			found(after, "")
 		}
 	}
-	spend(pause, "a minute passes", func(w *world) { w.now = w.now.Add(time.Minute) })
+	timeMoves(s, spend, found)
 	for _, name := range x.scenario.actions {
 		key := "MandateAction/" + name
 		apply := func(w *world, change func(*v1alpha1.MandateActionSpec)) {
@@ -111,17 +111,21 @@ func mandateMoves(s *state, spend func(move, string, func(*world)), found func(s
 		found(after, "")
 	}
 	if r != nil {
-		spend(purge, "the record is deleted", func(w *world) { w.remove(recordKey) })
+		spend(backup, "the record is backed up", func(w *world) { w.backup = r })
+		spend(purge, "the record is deleted", func(w *world) {
+			w.purged = r
+			w.remove(recordKey)
+		})
 	}
-	spend(restore, "the record is restored from an old backup", func(w *world) {
-		w.addRecord()
-		w.forgotten = true
-	})
+	spend(restore, "the record is restored from an old backup", func(w *world) { w.restore(s.ops) })
 }
 
 // operatorMoves are the steps of one operator, with everything that can go wrong in them.
 func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 	o, label := s.ops[i], "operator "+string(rune('A'+i))
+	if o.hangs(s.world) {
+		return
+	}
 	try := func(name string, f fault, m move) {
 		if f != faultNone && s.budget[m] == 0 {
 			return
@@ -144,6 +148,9 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		try(name, faultNone, 0)
 		try(name, faultError, fail)
 		try(name, faultLost, lose)
+		if !o.sendsNext() {
+			try(name, faultSlow, hang)
+		}
 		try(name, faultRefused, refuse)
 		try(name, faultThrottled, throttle)
 		try(name, faultForbidden, deny)

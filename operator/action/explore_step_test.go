@@ -33,6 +33,7 @@ const (
 	faultForbidden fault = "forbidden"
 	faultAccepted  fault = "accepted, and done"
 	faultDeferred  fault = "accepted, and never done"
+	faultSlow      fault = "slow"
 )
 
 // environment is what one step of one operator sees.
@@ -41,13 +42,17 @@ type environment struct {
 	fault     fault
 	current   *reconciliation
 	looked    map[string]client.Object // the live objects that a last look saw
-	site      site                     // where the client of the reconciliation leads
-	emailed   bool                     // a request that e-mails somebody was made
+	lookedAt  time.Time
+	at        time.Time // of the operator's clock
+	site      site      // where the client of the reconciliation leads
+	emailed   bool      // a request that e-mails somebody was made
 	hit       bool
 	violation string
 }
 
 func (s *environment) read() error {
+	s.arrive()
+	s.answer()
 	if s.fault == faultError && !s.hit {
 		s.hit = true
 		return apierrors.NewServiceUnavailable("it is away")
@@ -82,7 +87,10 @@ type outcome struct {
 // take has an operator take its next step, beginning to reconcile the named action if it is in none. It is the real
 // code but for what surrounds it.
 func take(w *world, o *operator, name string, f fault) outcome {
-	s := &environment{world: w.clone(), fault: f, looked: maps.Clone(o.looked)}
+	s := &environment{world: w.clone(), fault: f, looked: maps.Clone(o.looked), lookedAt: o.lookedAt, at: w.now}
+	if !o.decided.IsZero() {
+		s.at = o.decided
+	}
 	api := &apiServer{environment: s}
 	r := o.reconciler(w, api)
 	var messages explore.LogCounter
@@ -94,6 +102,7 @@ func take(w *world, o *operator, name string, f fault) outcome {
 			return outcome{world: w, operator: o, what: "has no " + name, ended: true}
 		}
 		p, _ = r.newReconciliation(ctx, action.DeepCopy())
+		p.deadline = engine.NewDeadline(explore.Clock{Time: w.now}) // which nothing reaches here
 		what = "starts with " + name + ": "
 		s.looked = map[string]client.Object{}
 	} else {
@@ -137,7 +146,7 @@ func (o *operator) reconciler(w *world, api *apiServer) *Reconciler {
 		Services: services, Cache: cacheReader{o}, Live: api, Writer: api, Status: statusWriter{api: *api},
 		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: time.Hour,
 	})
-	r.clock = explore.Clock{Time: w.now}
+	r.clock = stepClock{environment: api.environment}
 	for name, entry := range o.localState {
 		r.localState.Update(named(name, entry.UID), func(s *localState) { *s = entry.Value })
 	}
@@ -151,7 +160,11 @@ func named(name string, uid types.UID) *v1alpha1.MandateAction {
 // with is the operator after a step that has left it in a reconciliation, or in none.
 func (o *operator) with(p *reconciliation, r *Reconciler, s *environment) *operator {
 	c := *o
-	c.current, c.looked = p, s.looked
+	c.current, c.looked, c.lookedAt = p, nil, time.Time{}
+	c.decided, c.answered = time.Time{}, time.Time{}
+	if s.at.After(s.world.now) {
+		c.answered = s.at
+	}
 	c.site = ""
 	c.localState = map[string]remembered{}
 	for _, name := range names {
@@ -168,6 +181,7 @@ func (o *operator) with(p *reconciliation, r *Reconciler, s *environment) *opera
 	}
 	if p != nil {
 		p.Reconciler, p.client = nil, nil
+		c.looked, c.lookedAt = s.looked, s.lookedAt
 		c.site = o.siteIn(p)
 		p.session.Slot = connection.Slot{} // the limiter bounds workers, of which there is one here
 	}
@@ -204,7 +218,8 @@ func (s fakeService) RetrieveApplication(context.Context, int64) (*idv.Applicati
 
 // ResendInvites e-mails an individual.
 func (s fakeService) ResendInvites(_ context.Context, individual int64) (*idv.Change, error) {
-	s.violation, s.emailed = cmp.Or(s.wrongPerson(individual), s.wrongRequest()), true
+	s.arrive()
+	s.violation, s.emailed = cmp.Or(s.wrongPerson(individual), s.wrongRequest(), s.tooLate()), true
 	switch s.fault {
 	case faultError:
 		s.hit = true

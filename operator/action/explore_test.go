@@ -50,16 +50,18 @@ func scenarios() map[string]scenario {
 		"a report that is forbidden": {
 			actions: one, manifest: report, allow: map[move]uint8{deny: 2, again: 1, crash: 1},
 		},
-		"refusals":                    {actions: one, allow: map[move]uint8{refuse: 1, again: 1, lose: 1, pause: 1}},
-		"edits of the Mandate":        {actions: one, allow: map[move]uint8{suspend: 2, poll: 1, lose: 1, pause: 1}},
-		"another Mandate of the name": {actions: one, allow: map[move]uint8{replace: 1, again: 1, remove: 1, pause: 1}},
-		"labels":                      {actions: one, allow: map[move]uint8{label: 2, lose: 1, crash: 1, pause: 1}},
-		"two actions":                 {actions: two, allow: map[move]uint8{lose: 1, throttle: 1}},
-		"two actions, and a crash":    {actions: two, allow: map[move]uint8{crash: 1, pause: 1}},
-		"a call of the Mandate":       {actions: one, allow: map[move]uint8{decides: 2, lose: 1, crash: 1, pause: 1}},
-		"a record that is gone":       {actions: one, allow: map[move]uint8{purge: 1, restore: 1, again: 1, lose: 1}},
-		"a report":                    {actions: one, manifest: report, allow: map[move]uint8{crash: 1, lose: 1, again: 1}},
-		"another service":             {actions: one, allow: map[move]uint8{redirect: 2, lose: 1, pause: 1}},
+		"refusals":                     {actions: one, allow: map[move]uint8{refuse: 1, again: 1, lose: 1, pause: 1}},
+		"edits of the Mandate":         {actions: one, allow: map[move]uint8{suspend: 2, poll: 1, lose: 1, pause: 1}},
+		"another Mandate of the name":  {actions: one, allow: map[move]uint8{replace: 1, again: 1, remove: 1, pause: 1}},
+		"labels":                       {actions: one, allow: map[move]uint8{label: 2, lose: 1, crash: 1, pause: 1}},
+		"two actions":                  {actions: two, allow: map[move]uint8{lose: 1, throttle: 1}},
+		"two actions, and a crash":     {actions: two, allow: map[move]uint8{crash: 1, pause: 1}},
+		"a call of the Mandate":        {actions: one, allow: map[move]uint8{decides: 2, lose: 1, crash: 1, pause: 1}},
+		"a record that is gone":        {actions: one, allow: map[move]uint8{purge: 1, restore: 1, again: 1, lose: 1}},
+		"a record of a backup":         {actions: one, allow: map[move]uint8{backup: 1, restore: 1, lose: 1, pause: 1}},
+		"time within a reconciliation": {actions: one, allow: map[move]uint8{hang: 2, pause: 2, suspend: 1}},
+		"a report":                     {actions: one, manifest: report, allow: map[move]uint8{crash: 1, lose: 1, again: 1}},
+		"another service":              {actions: one, allow: map[move]uint8{redirect: 2, lose: 1, pause: 1}},
 		"another service that shows no references": {
 			actions: one, silent: true, allow: map[move]uint8{redirect: 2, retarget: 1, crash: 1},
 		},
@@ -190,7 +192,7 @@ func join(left *budget, parts ...part) uint64 {
 	e := &explore.Encoding{Schema: states}
 	e.Any(left)
 	for _, p := range parts {
-		e.Number(int64(p.hash)) //nolint:gosec // the bits are what counts
+		e.Number(int64(p.hash))
 		for _, name := range p.names {
 			e.Name(name)
 		}
@@ -208,6 +210,9 @@ func (x *explorer) rest(s state) (state, string) {
 		s.world = s.world.clone()
 		s.world.decide()
 	}
+	if s.ops[0].hangs(s.world) || s.ops[1].hangs(s.world) {
+		s.world = s.world.after(aWhile)
+	}
 	var way []uint64
 	for range 12 {
 		at := x.hash(&s)
@@ -223,8 +228,7 @@ func (x *explorer) rest(s state) (state, string) {
 			}
 		}
 		s = s.then("a minute passes")
-		s.world = s.world.clone()
-		s.world.now = s.world.now.Add(time.Minute)
+		s.world = s.world.after(time.Minute)
 	}
 	if wrong := x.waits(&s); wrong != "" && len(way) == 12 {
 		return s, wrong
@@ -274,7 +278,7 @@ func (x *explorer) reconcile(s *state, i int, name string) string {
 func (x *explorer) mayWait(w *world, a *v1alpha1.MandateAction) bool {
 	waits := meta.FindStatusCondition(a.Status.Conditions, v1alpha1.ConditionReconciling)
 	m, r := w.mandate(), w.record()
-	if waits == nil || m == nil || r != nil && w.wasSent(a) && !w.forgotten {
+	if waits == nil || m == nil || r != nil && w.wasSent(a) && w.losses(a.Name) == 0 {
 		return false
 	}
 	switch waits.Reason {

@@ -32,8 +32,13 @@ type world struct {
 	credentials [32]byte
 	proofs      []v1alpha1.SameAccount
 	silent      bool // elsewhere, no references and no addresses are shown
-	// forgotten: the ledger was lost, and violations that it would prevent are none.
-	forgotten bool
+	// begun is when the last call was begun.
+	begun time.Time
+	// backup is the record of an older backup, and purged the one that was deleted last; nil: there is none.
+	backup, purged *v1alpha1.ApplicationRecord
+	// lost are the actions of which a restored record does not say that they may have been carried out, once for each
+	// restore. Until a restored record is compared with what was done, each may be e-mailed for once more.
+	lost []string
 }
 
 // request is one that the service carried out: an individual was e-mailed.
@@ -62,6 +67,7 @@ func newWorld() *world {
 	return w
 }
 
+// addRecord adds the record as it is before any action.
 func (w *world) addRecord() {
 	w.add(&v1alpha1.ApplicationRecord{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: mandateName},
@@ -141,6 +147,40 @@ func (w *world) mayDecide() (begin, end bool) {
 	return open == nil, open != nil && open.Kind == v1alpha1.CallComplete
 }
 
+// restore restores the record from the backup, or as it was before any action, as another object. In-flight requests
+// of the operators count as carried out.
+func (w *world) restore(ops [2]*operator) {
+	before := w.record()
+	if before == nil {
+		before = w.purged
+	}
+	w.purged = nil
+	if w.backup == nil {
+		w.addRecord()
+	} else {
+		w.add(w.backup.DeepCopy())
+	}
+	for i := range before.Spec.Calls {
+		c := &before.Spec.Calls[i]
+		kept := ledger.Find(w.record(), func(r *v1alpha1.Call) bool { return r.Nonce == c.Nonce })
+		if kept == nil && c.Name != "" && (w.wasEmailed(c.Name) || isOnItsWay(ops, c.Nonce)) {
+			w.lost = append(slices.Clone(w.lost), c.Name)
+		}
+	}
+}
+
+// isOnItsWay reports whether an operator has looked for the last time, and sends a call next.
+func isOnItsWay(ops [2]*operator, nonce string) bool {
+	return slices.ContainsFunc(ops[:], func(o *operator) bool {
+		return o.current != nil && o.current.call.Nonce == nonce && o.current.facts.call.phase == verified
+	})
+}
+
+// wasEmailed reports whether an object of a name has e-mailed its individual.
+func (w *world) wasEmailed(name string) bool {
+	return slices.ContainsFunc(w.requests, func(r request) bool { return r.Action == name })
+}
+
 func (w *world) clone() *world {
 	c := *w
 	c.objects = maps.Clone(w.objects)
@@ -154,6 +194,10 @@ type operator struct {
 	localState map[string]remembered // by the name of the action
 	current    *reconciliation       // nil: between two reconciliations
 	looked     map[string]client.Object
+	lookedAt   time.Time
+	// decided is when it decided what it does next, if time has passed since, and answered when the answer to its last
+	// request comes, if that is slow.
+	decided, answered time.Time
 	// connections are those to the services, by their names, and site is where the client of current leads.
 	connections map[string]connection.Connection
 	site        site
@@ -165,7 +209,7 @@ type remembered struct {
 }
 
 func started(w *world) *operator {
-	o := &operator{cache: w.objects, localState: map[string]remembered{}, looked: map[string]client.Object{}}
+	o := &operator{cache: w.objects, localState: map[string]remembered{}}
 	return o.connect(w)
 }
 
@@ -208,10 +252,10 @@ func wrongIn(s *state) string {
 	sent := map[string]int{}
 	for _, r := range s.world.requests {
 		sent[r.Action]++
-		if sent[r.Action] > 1 && !s.world.forgotten {
+		if sent[r.Action] > 1+s.world.losses(r.Action) {
 			return "A1: an individual was e-mailed twice for the action " + r.Action
 		}
-		if s.world.record() != nil && !s.world.forgotten && !s.world.remembers(r.Action) {
+		if s.world.record() != nil && s.world.losses(r.Action) == 0 && !s.world.remembers(r.Action) {
 			return "A1: the log does not say that the action " + r.Action + " may have been carried out"
 		}
 	}
@@ -223,6 +267,16 @@ func wrongIn(s *state) string {
 		}
 	}
 	return ""
+}
+
+// losses are how often an action was lost.
+func (w *world) losses(name string) (n int) {
+	for _, of := range w.lost {
+		if of == name {
+			n++
+		}
+	}
+	return n
 }
 
 // remembers reports whether the log says that the request of an action may have been carried out.
