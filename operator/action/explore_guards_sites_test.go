@@ -26,12 +26,12 @@ func guardsOfSites() map[string]explore.Guard {
 			Why: "the Secrets and the status can be edited", File: mandateFile,
 			Old:      "individuals.Recorded(individuals.Known(r.observed), r.record)",
 			Off:      "individuals.Recorded(individuals.Known(r.observed), pick(ON, r.record, nil))",
-			CaughtBy: "TestExplore/who is who", Fails: "A6: ",
+			CaughtBy: "TestExplore/which individual is which", Fails: "A6: ",
 		},
 		"individual of the status": {
 			Why: "it may be another one than the service shows", File: mandateFile,
 			Old: "found == nil || found.ID != id", Off: "found == nil || ON && found.ID != id",
-			CaughtBy: "TestExplore/who is who", Fails: "A6: ",
+			CaughtBy: "TestExplore/which individual is which", Fails: "A6: ",
 		},
 	}
 }

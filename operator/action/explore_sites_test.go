@@ -28,20 +28,20 @@ var (
 	byAnotherName    = [32]byte{2}
 )
 
-// site is an account at a service. The application is at home. Elsewhere, its ids are those of strangers.
+// site is an account at a service. The application is at home. Away from there, its ids are those of strangers.
 type site string
 
 const (
-	home      site = "home"
-	elsewhere site = "elsewhere"
-	stranger       = "a stranger"
+	home     site = "home"
+	away     site = "away"
+	stranger      = "a stranger"
 )
 
 func siteOf(url string, credentials [32]byte) site {
 	if url == firstURL && credentials != ofAnotherAccount {
 		return home
 	}
-	return elsewhere
+	return away
 }
 
 // people are the individuals of the application, by their ids.
@@ -55,14 +55,14 @@ func personAt(s site, id int64) string {
 	return stranger
 }
 
-// applicationAt is the one with the id of the application. Elsewhere, another one has the id, which may show nothing by
-// which it can be told.
+// applicationAt is the one with the id of the application. Away from home, that is another one, which may show nothing
+// by which it can be told.
 func (w *world) applicationAt(s site) *idv.Application {
 	of, detail := mandateName, idv.Hide[string]
 	switch {
-	case s == elsewhere && w.silent:
+	case s == away && w.silent:
 		of, detail = "", func(string) idv.Secret { return idv.Hide("") }
-	case s == elsewhere:
+	case s == away:
 		of = "unrelated"
 	}
 	a := &idv.Application{ID: applicationID, Reference: of}
@@ -174,7 +174,7 @@ func (s *environment) wrongPerson(id int64) string {
 	return ""
 }
 
-// siteMoves change where the connections lead, and who is who.
+// siteMoves change where the connections lead, and which individual is which.
 func siteMoves(s *state, spend func(move, string, func(*world))) {
 	spend(redirect, "a user points the IdentityService at another service", (*world).redirect)
 	spend(exchange, "a user exchanges the credentials", func(w *world) { w.exchange(ofAnotherAccount) })

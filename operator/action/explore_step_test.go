@@ -160,7 +160,8 @@ func named(name string, uid types.UID) *v1alpha1.MandateAction {
 // with is the operator after a step that has left it in a reconciliation, or in none.
 func (o *operator) with(p *reconciliation, r *Reconciler, s *environment) *operator {
 	c := *o
-	c.current, c.looked, c.lookedAt = p, nil, time.Time{}
+	c.current, c.looked = p, nil
+	c.lookedAt = time.Time{}
 	c.decided, c.answered = time.Time{}, time.Time{}
 	if s.at.After(s.world.now) {
 		c.answered = s.at

@@ -22,7 +22,7 @@ type scenario struct {
 	manifest func(*v1alpha1.MandateActionSpec)
 	allow    map[move]uint8
 	lone     bool // there is one operator
-	silent   bool // elsewhere, the service shows no references and no addresses
+	silent   bool // away from home, the service shows no references and no addresses
 }
 
 func report(spec *v1alpha1.MandateActionSpec) {
@@ -75,7 +75,7 @@ func scenarios() map[string]scenario {
 			actions: one, silent: true, allow: map[move]uint8{exchange: 2, redirect: 1, crash: 1},
 		},
 		"another name of the account": {actions: one, allow: map[move]uint8{alias: 2, again: 1, lose: 1, crash: 1}},
-		"who is who":                  {actions: one, allow: map[move]uint8{mistake: 2, mislead: 2, again: 1}},
+		"which individual is which":   {actions: one, allow: map[move]uint8{mistake: 2, mislead: 2, again: 1}},
 		"whose report it is":          {actions: one, manifest: report, allow: map[move]uint8{mistake: 2, mislead: 2}},
 		"a report that is not there":  {actions: one, manifest: report, allow: map[move]uint8{refuse: 1, again: 1, poll: 1}},
 		"alone: one thing after another": {
@@ -97,7 +97,8 @@ type explorer struct {
 func newExplorer(of scenario) *explorer {
 	x := &explorer{scenario: of}
 	x.Moves, x.Hash = x.moves, x.hash
-	x.Wrong, x.Rest, x.RestAll = wrongIn, x.rest, 3000
+	x.Wrong, x.Rest = wrongIn, x.rest
+	x.RestAll = 3000
 	return x
 }
 
@@ -184,7 +185,8 @@ func (x *explorer) part(of any, at time.Time) part {
 // hash of a state. The operators are alike, so their order does not count.
 func (x *explorer) hash(s *state) uint64 {
 	at := s.world.now
-	w, a, b := x.part(s.world, at), x.part(s.ops[0], at), x.part(s.ops[1], at)
+	w := x.part(s.world, at)
+	a, b := x.part(s.ops[0], at), x.part(s.ops[1], at)
 	return min(join(&s.budget, w, a, b), join(&s.budget, w, b, a))
 }
 

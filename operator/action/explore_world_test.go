@@ -31,7 +31,7 @@ type world struct {
 	// credentials are those in the Secret of the connection, and proofs the status.sameAccounts of the service.
 	credentials [32]byte
 	proofs      []v1alpha1.SameAccount
-	silent      bool // elsewhere, no references and no addresses are shown
+	silent      bool // away from home, no references and no addresses are shown
 	// begun is when the last call was begun.
 	begun time.Time
 	// backup is the record of an older backup, and purged the one that was deleted last; nil: there is none.
