@@ -26,9 +26,10 @@ func (r *reconciliation) begin(ctx context.Context) error {
 		r.facts.failureReason = reasonStaleCache
 		return nil
 	}
-	call := ledger.New("", r.facts.now)
+	started := r.clock.Now()
+	call := ledger.New("", started)
 	if r.entry != nil { // nothing was sent for it
-		call = ledger.Again(r.entry, r.facts.now)
+		call = ledger.Again(r.entry, started)
 	}
 	call = r.order(call)
 	call.Evidence, call.Generation = r.evidence, r.mandate.Generation
@@ -42,7 +43,7 @@ func (r *reconciliation) begin(ctx context.Context) error {
 	default:
 		r.call = *ledger.Find(record, func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce })
 		r.setRecord(record)
-		r.facts.call.phase = begun
+		r.facts.call.phase, r.facts.call.started = begun, started
 	}
 	return nil
 }
@@ -56,10 +57,12 @@ func (r *reconciliation) beginAttempt(ctx context.Context) bool {
 // verify sees, right before the request, whether everything is still as it was read. If not, or if that cannot be
 // known, nothing is sent.
 func (r *reconciliation) verify(ctx context.Context) error {
+	looked := r.clock.Now()
+	r.facts.call.looks++
 	same, err := r.isCurrent(ctx)
 	switch {
 	case r.facts.emails && same:
-		r.facts.call.phase = verified
+		r.facts.call.phase, r.facts.call.looked = verified, looked
 	case r.facts.emails:
 		r.facts.call = callFacts{phase: over, result: v1alpha1.CallNotSent}
 	case same:
@@ -133,6 +136,9 @@ func resultOf(change *idv.Change, err error) v1alpha1.CallResult {
 
 // end records what became of the call of this reconciliation, or of one that nobody else will end.
 func (r *reconciliation) end(ctx context.Context) error {
+	if p := r.facts.call.phase; p == begun || p == verified { // too late
+		r.facts.call = callFacts{phase: over, result: v1alpha1.CallNotSent}
+	}
 	call, result := r.open, v1alpha1.CallUnknown
 	end := r.ledger.EndOther
 	switch {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -13,10 +14,8 @@ const openInterval = 5 * time.Second
 // decideCall is for the call that this reconciliation has begun.
 func decideCall(f facts) decision {
 	switch f.call.phase {
-	case begun:
-		return decision{Step: stepVerify}
-	case verified:
-		return decision{Step: stepSend}
+	case begun, verified:
+		return decideSend(f)
 	case over:
 		if !f.record.read { // somebody has written it since
 			return decision{Step: stepReadRecord}
@@ -30,6 +29,21 @@ func decideCall(f facts) decision {
 		return wait(v1alpha1.ReasonIndividualNotFound)
 	default:
 		return wait(reasonOf(f.call.result))
+	}
+}
+
+// decideSend is for a call that was not sent. It goes out in the first half of the handover, after which another
+// operator may end it, and a person order another one. What it was looked at for may have changed since an older look.
+func decideSend(f facts) decision {
+	switch c := f.call; {
+	case f.now.Sub(c.started) > f.handover/2:
+		return decision{Step: stepEnd}
+	case c.phase == verified && f.now.Sub(c.looked) <= engine.MaxLookAge:
+		return decision{Step: stepSend}
+	case c.looks >= engine.MaxLooks:
+		return decision{Step: stepEnd}
+	default:
+		return decision{Step: stepVerify}
 	}
 }
 

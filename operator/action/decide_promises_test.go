@@ -10,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/explore"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -24,7 +25,7 @@ func TestDecidePromises(t *testing.T) {
 	explore.Draw(t, explore.Steps[step](t), func(t *rapid.T) step {
 		f := explore.Facts[facts](t, now,
 			[]string{"", reasonStaleCache}, []int64{0, 7, 4711}, []time.Duration{0, 7 * time.Second},
-			[]phase{notBegun, begun, verified, over, recorded},
+			[]int{0, 1, engine.MaxLooks}, []phase{notBegun, begun, verified, over, recorded},
 			[]connection.AccountState{connection.AccountConfirmed, connection.AccountSought, connection.AccountRefuted},
 			[]openCall{noCall, unsentCall, emailingCall, otherCall},
 			[]ledger.NameUse{
@@ -54,8 +55,8 @@ func brokenPromise(f *facts, got decision) string {
 	_, shown := conditionSpecs[got.Reason]
 	switch got.Step {
 	case stepSend:
-		if f.call.phase != verified {
-			return "without a call of its own, or twice, or without a last look"
+		if c := f.call; c.phase != verified || f.now.Sub(c.looked) > time.Second || f.now.Sub(c.started) > f.handover/2 {
+			return "without a call of its own, or twice, or late, or without a last look"
 		}
 	case stepBegin:
 		if f.call.phase != notBegun || f.ended || f.deleting || !f.emails || !r.read || !isFree(&r) || r.open != noCall ||
@@ -64,7 +65,9 @@ func brokenPromise(f *facts, got decision) string {
 			return "something is in the way"
 		}
 	case stepEnd:
-		if f.call.phase != over && (f.call.phase != notBegun || r.open == noCall || r.open == otherCall) {
+		late := (f.call.phase == begun || f.call.phase == verified) &&
+			(f.now.Sub(f.call.started) > f.handover/2 || f.call.looks >= engine.MaxLooks)
+		if !late && f.call.phase != over && (f.call.phase != notBegun || r.open == noCall || r.open == otherCall) {
 			return "there is no call that this operator may end"
 		}
 	case stepDownload, stepStore:

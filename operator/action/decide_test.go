@@ -6,6 +6,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -84,12 +85,29 @@ func decideCases() map[string]decideCase {
 	return map[string]decideCase{
 		"the call is recorded first": {facts: emailing(func(*facts) {}), want: decision{Step: stepBegin}},
 		"then everything is looked at once more": {
-			facts: own(callFacts{phase: begun}),
+			facts: own(callFacts{phase: begun, started: now}),
 			want:  decision{Step: stepVerify},
 		},
 		"and then it is sent": {
-			facts: own(callFacts{phase: verified}),
+			facts: own(callFacts{phase: verified, started: now, looked: now.Add(-time.Second)}),
 			want:  decision{Step: stepSend},
+		},
+		"after a slow look, everything is looked at again": {
+			facts: own(callFacts{phase: verified, started: now, looked: now.Add(-time.Second - 1)}),
+			want:  decision{Step: stepVerify},
+		},
+		"after many slow looks, it is not sent": {
+			facts: own(callFacts{phase: verified, started: now, looked: now.Add(-time.Minute), looks: engine.MaxLooks}),
+			want:  decision{Step: stepEnd},
+		},
+		"in the second half of the handover, it is not sent": {
+			why:   "another operator may soon end it",
+			facts: own(callFacts{phase: verified, started: now.Add(-15*time.Second - 1), looked: now}),
+			want:  decision{Step: stepEnd},
+		},
+		"nor looked at again": {
+			facts: own(callFacts{phase: begun, started: now.Add(-time.Minute)}),
+			want:  decision{Step: stepEnd},
 		},
 		"its result is recorded": {
 			facts: own(callFacts{phase: over, result: v1alpha1.CallDone}),

@@ -49,7 +49,7 @@ func (a apiServer) Get(_ context.Context, name client.ObjectKey, into client.Obj
 	found := a.world.objects[key]
 	metadata, ok := into.(*metav1.PartialObjectMetadata)
 	if kind, _, _ := strings.Cut(key, "/"); kind == "IdentityService" || ok && kind != "Secret" {
-		a.looked[kind] = found
+		a.looked[kind], a.lookedAt = found, a.world.now
 	}
 	if found == nil {
 		return notFound(key)
@@ -121,6 +121,7 @@ func (a apiServer) Patch(_ context.Context, object client.Object, patch client.P
 		if wrong := rewritten(live, patched); wrong != "" && a.violation == "" {
 			a.violation = "A5: " + wrong
 		}
+		a.world.noteBegin(live, patched)
 		a.world.put(patched)
 		copyInto(patched, object)
 		return nil

@@ -18,6 +18,8 @@ func TestGuardsAreNeeded(t *testing.T) {
 	all := guardsOfCalls()
 	maps.Copy(all, guardsOfLooks())
 	maps.Copy(all, guardsOfEnds())
+	maps.Copy(all, guardsOfSites())
+	maps.Copy(all, guardsOfTime())
 	explore.CheckGuards(t, all)
 }
 

@@ -1,9 +1,6 @@
 package action
 
 import (
-	"slices"
-	"time"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -21,6 +18,7 @@ const (
 	deny                 // it forbids a request
 	accept               // it accepts a request, and carries it out later or never
 	pause                // a minute passes
+	hang                 // a while passes in a step, before its request or before the answer
 	again                // an action is deleted, if it is there, and applied again
 	other                // an action is deleted, if it is there, and another one of its name is applied
 	label                // a user labels the action
@@ -29,8 +27,14 @@ const (
 	remove               // a user deletes the Mandate
 	poll                 // the status of the Mandate changes
 	purge                // the record is deleted
-	restore              // it is restored, as it was at the beginning
-	redirect             // a user edits the IdentityService
+	backup               // it is backed up
+	restore              // it is restored from the backup, or as it was at the beginning
+	redirect             // a user points the IdentityService at another service, or back
+	retarget             // the Mandate is replaced by one that has another IdentityService
+	exchange             // a user puts the credentials of another account into the Secret, or the right ones again
+	alias                // a user puts other credentials of the same account into the Secret, or the first ones again
+	mistake              // the Secrets of two individuals are exchanged
+	mislead              // the status of the Mandate shows the id of one as the other's, or the right ones again
 	decides              // the controller of Mandates begins a call
 	moves
 )
@@ -57,7 +61,7 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 			found(after, "")
 		}
 	}
-	spend(pause, "a minute passes", func(w *world) { w.now = w.now.Add(time.Minute) })
+	timeMoves(s, spend, found)
 	for _, name := range x.scenario.actions {
 		key := "MandateAction/" + name
 		apply := func(w *world, change func(*v1alpha1.MandateActionSpec)) {
@@ -83,13 +87,13 @@ func mandateMoves(s *state, spend func(move, string, func(*world)), found func(s
 		spend(suspend, "a user edits suspend", func(w *world) {
 			w.editMandate(func(m *v1alpha1.Mandate) { m.Spec.Suspend = !m.Spec.Suspend })
 		})
-		spend(replace, "a user deletes the Mandate and applies it again", func(w *world) { w.addMandate() })
+		spend(replace, "a user deletes the Mandate and applies it again", func(w *world) { w.addMandate(services[0]) })
 		spend(remove, "a user deletes the Mandate", func(w *world) { w.remove(mandateKey) })
 		spend(poll, "the status of the Mandate changes", func(w *world) {
 			w.editMandate(func(m *v1alpha1.Mandate) { m.Status.Progress += "1" })
 		})
 	}
-	spend(redirect, "a user edits the IdentityService", (*world).redirect)
+	siteMoves(s, spend)
 	if m != nil && m.Status.ApplicationID == nil {
 		after := s.then("the controller of Mandates finds the application")
 		after.world = s.world.clone()
@@ -107,17 +111,21 @@ func mandateMoves(s *state, spend func(move, string, func(*world)), found func(s
 		found(after, "")
 	}
 	if r != nil {
-		spend(purge, "the record is deleted", func(w *world) { w.remove(recordKey) })
+		spend(backup, "the record is backed up", func(w *world) { w.backup = r })
+		spend(purge, "the record is deleted", func(w *world) {
+			w.purged = r
+			w.remove(recordKey)
+		})
 	}
-	spend(restore, "the record is restored from an old backup", func(w *world) {
-		w.addRecord()
-		w.forgotten = true
-	})
+	spend(restore, "the record is restored from an old backup", func(w *world) { w.restore(s.ops) })
 }
 
 // operatorMoves are the steps of one operator, with everything that can go wrong in them.
 func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 	o, label := s.ops[i], "operator "+string(rune('A'+i))
+	if o.hangs(s.world) {
+		return
+	}
 	try := func(name string, f fault, m move) {
 		if f != faultNone && s.budget[m] == 0 {
 			return
@@ -140,6 +148,9 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		try(name, faultNone, 0)
 		try(name, faultError, fail)
 		try(name, faultLost, lose)
+		if !o.sendsNext() {
+			try(name, faultSlow, hang)
+		}
 		try(name, faultRefused, refuse)
 		try(name, faultThrottled, throttle)
 		try(name, faultForbidden, deny)
@@ -152,6 +163,11 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		after.ops[i] = started(s.world)
 		found(after, "")
 	}
+	if !o.isConnected(s.world) {
+		after := s.then(label + " connects as the IdentityServices and the Secret say")
+		after.ops[i] = o.connect(s.world)
+		found(after, "")
+	}
 	for _, kind := range []string{"Mandate", "MandateAction", "IdentityService"} {
 		if o.isBehind(s.world, kind) {
 			after := s.then(label + " sees each " + kind + " as it is")
@@ -159,13 +175,6 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 			found(after, "")
 		}
 	}
-}
-
-// isNamed reports whether an id is the one of the individual that has a name.
-func isNamed(m *v1alpha1.Mandate, name string, id int64) bool {
-	return slices.ContainsFunc(m.Status.Individuals, func(i v1alpha1.IndividualStatus) bool {
-		return i.Name == name && i.ID == id
-	})
 }
 
 // apply applies an action from its manifest, changed by change.

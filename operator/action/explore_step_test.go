@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"time"
@@ -32,6 +33,7 @@ const (
 	faultForbidden fault = "forbidden"
 	faultAccepted  fault = "accepted, and done"
 	faultDeferred  fault = "accepted, and never done"
+	faultSlow      fault = "slow"
 )
 
 // environment is what one step of one operator sees.
@@ -40,12 +42,17 @@ type environment struct {
 	fault     fault
 	current   *reconciliation
 	looked    map[string]client.Object // the live objects that a last look saw
-	emailed   bool                     // a request that e-mails somebody was made
+	lookedAt  time.Time
+	at        time.Time // of the operator's clock
+	site      site      // where the client of the reconciliation leads
+	emailed   bool      // a request that e-mails somebody was made
 	hit       bool
 	violation string
 }
 
 func (s *environment) read() error {
+	s.arrive()
+	s.answer()
 	if s.fault == faultError && !s.hit {
 		s.hit = true
 		return apierrors.NewServiceUnavailable("it is away")
@@ -80,7 +87,10 @@ type outcome struct {
 // take has an operator take its next step, beginning to reconcile the named action if it is in none. It is the real
 // code but for what surrounds it.
 func take(w *world, o *operator, name string, f fault) outcome {
-	s := &environment{world: w.clone(), fault: f, looked: maps.Clone(o.looked)}
+	s := &environment{world: w.clone(), fault: f, looked: maps.Clone(o.looked), lookedAt: o.lookedAt, at: w.now}
+	if !o.decided.IsZero() {
+		s.at = o.decided
+	}
 	api := &apiServer{environment: s}
 	r := o.reconciler(w, api)
 	var messages explore.LogCounter
@@ -92,6 +102,7 @@ func take(w *world, o *operator, name string, f fault) outcome {
 			return outcome{world: w, operator: o, what: "has no " + name, ended: true}
 		}
 		p, _ = r.newReconciliation(ctx, action.DeepCopy())
+		p.deadline = engine.NewDeadline(explore.Clock{Time: w.now}) // which nothing reaches here
 		what = "starts with " + name + ": "
 		s.looked = map[string]client.Object{}
 	} else {
@@ -102,12 +113,14 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	}
 	s.current = p
 	p.Reconciler, p.client = r, fakeService{environment: s}
+	s.site = o.siteIn(p)
 	decided := p.Decide()
 	what += string(decided.Step) + " " + decided.Reason
 	_, ended, parked, err := explore.Step(ctx, p)
 	if s.emailed && messages.Messages == 0 && s.violation == "" {
 		s.violation = "A4: a request that e-mails somebody is not in the log"
 	}
+	s.prove(r.services)
 	if err != nil {
 		what += " -> " + err.Error()
 	}
@@ -127,20 +140,16 @@ func take(w *world, o *operator, name string, f fault) outcome {
 func (o *operator) reconciler(w *world, api *apiServer) *Reconciler {
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cacheReader{o}},
-		Connections:   connection.NewRegistry(0),
+		Connections:   o.registry(),
 	}
 	r := NewReconciler(Config{
 		Services: services, Cache: cacheReader{o}, Live: api, Writer: api, Status: statusWriter{api: *api},
 		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: time.Hour,
 	})
-	r.clock = explore.Clock{Time: w.now}
+	r.clock = stepClock{environment: api.environment}
 	for name, entry := range o.localState {
 		r.localState.Update(named(name, entry.UID), func(s *localState) { *s = entry.Value })
 	}
-	nobodyListens, cancel := context.WithCancel(context.Background())
-	cancel()
-	key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: "default"}
-	services.Connections.Put(nobodyListens, key, o.service())
 	return r
 }
 
@@ -151,8 +160,13 @@ func named(name string, uid types.UID) *v1alpha1.MandateAction {
 // with is the operator after a step that has left it in a reconciliation, or in none.
 func (o *operator) with(p *reconciliation, r *Reconciler, s *environment) *operator {
 	c := *o
-	c.current, c.looked = p, s.looked
-	c.connected = 0
+	c.current, c.looked = p, nil
+	c.lookedAt = time.Time{}
+	c.decided, c.answered = time.Time{}, time.Time{}
+	if s.at.After(s.world.now) {
+		c.answered = s.at
+	}
+	c.site = ""
 	c.localState = map[string]remembered{}
 	for _, name := range names {
 		uids := []types.UID{o.localState[name].UID}
@@ -168,10 +182,19 @@ func (o *operator) with(p *reconciliation, r *Reconciler, s *environment) *opera
 	}
 	if p != nil {
 		p.Reconciler, p.client = nil, nil
-		c.connected = p.session.Connection.Generation
+		c.looked, c.lookedAt = s.looked, s.lookedAt
+		c.site = o.siteIn(p)
 		p.session.Slot = connection.Slot{} // the limiter bounds workers, of which there is one here
 	}
 	return &c
+}
+
+// siteIn is where the client of a reconciliation leads. It stays when the connection is gone.
+func (o *operator) siteIn(p *reconciliation) site {
+	if used := &p.session.Connection; used.URL != "" {
+		return siteOf(used.URL, used.Credentials)
+	}
+	return o.site
 }
 
 // fakeService is the service behind the connection of a reconciliation. Its errors are what the real client makes of
@@ -191,14 +214,13 @@ func (s fakeService) RetrieveApplication(context.Context, int64) (*idv.Applicati
 		s.hit = true
 		return nil, failure(idv.Forbidden, idv.KindForbidden)
 	}
-	return &idv.Application{ID: applicationID, Reference: mandateName, Individuals: []idv.Individual{
-		{ID: janeID, Reference: idv.Hide("acme.jane")}, {ID: johnID, Reference: idv.Hide("acme.john")},
-	}}, nil
+	return s.world.applicationAt(s.site), nil
 }
 
 // ResendInvites e-mails an individual.
 func (s fakeService) ResendInvites(_ context.Context, individual int64) (*idv.Change, error) {
-	s.violation, s.emailed = s.wrongRequest(individual), true
+	s.arrive()
+	s.violation, s.emailed = cmp.Or(s.wrongPerson(individual), s.wrongRequest(), s.tooLate()), true
 	switch s.fault {
 	case faultError:
 		s.hit = true
@@ -216,7 +238,7 @@ func (s fakeService) ResendInvites(_ context.Context, individual int64) (*idv.Ch
 		s.hit = true
 		return &idv.Change{Accepted: true}, nil
 	}
-	s.world.requests = append(s.world.requests, request{s.current.action.Name, s.current.action.UID, individual})
+	s.world.requests = append(s.world.requests, request{s.current.action.Name, s.current.action.UID})
 	s.hit = s.hit || s.fault == faultLost || s.fault == faultAccepted
 	if s.fault == faultLost {
 		return nil, failure(idv.Unknown, idv.KindTimeout)
@@ -230,8 +252,8 @@ func (s fakeService) ResetIndividual(ctx context.Context, individual int64) (*id
 }
 
 // IndividualReport is a report.
-func (s fakeService) IndividualReport(_ context.Context, _, _ int64) (*idv.Report, error) {
-	s.violation = s.wrongService()
+func (s fakeService) IndividualReport(_ context.Context, individual, _ int64) (*idv.Report, error) {
+	s.violation = cmp.Or(s.wrongPerson(individual), s.wrongService())
 	switch {
 	case s.read() != nil:
 		return nil, failure(idv.Unknown, idv.KindServer)
@@ -246,7 +268,7 @@ func (s fakeService) IndividualReport(_ context.Context, _, _ int64) (*idv.Repor
 }
 
 // wrongRequest says what is wrong with a request that is about to be carried out (A2), by what a last look saw.
-func (s fakeService) wrongRequest(individual int64) string {
+func (s fakeService) wrongRequest() string {
 	mandate, _ := s.looked["Mandate"].(*v1alpha1.Mandate)
 	action, _ := s.looked["MandateAction"].(*v1alpha1.MandateAction)
 	record, _ := s.looked["ApplicationRecord"].(*v1alpha1.ApplicationRecord)
@@ -261,8 +283,6 @@ func (s fakeService) wrongRequest(individual int64) string {
 	case call == nil || call.Nonce != s.current.call.Nonce || call.Name != action.Name || call.UID != action.UID ||
 		string(call.Kind) != string(action.Spec.Type) || call.Individual != action.Spec.Individual:
 		return "A2: a request is sent that is not the open call of the record"
-	case !isNamed(mandate, action.Spec.Individual, individual):
-		return "A2: a request is sent for another individual than the named one"
 	}
 	return s.wrongService()
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -21,6 +22,7 @@ type scenario struct {
 	manifest func(*v1alpha1.MandateActionSpec)
 	allow    map[move]uint8
 	lone     bool // there is one operator
+	silent   bool // away from home, the service shows no references and no addresses
 }
 
 func report(spec *v1alpha1.MandateActionSpec) {
@@ -48,17 +50,33 @@ func scenarios() map[string]scenario {
 		"a report that is forbidden": {
 			actions: one, manifest: report, allow: map[move]uint8{deny: 2, again: 1, crash: 1},
 		},
-		"refusals":                    {actions: one, allow: map[move]uint8{refuse: 1, again: 1, lose: 1, pause: 1}},
-		"edits of the Mandate":        {actions: one, allow: map[move]uint8{suspend: 2, poll: 1, lose: 1, pause: 1}},
-		"another Mandate of the name": {actions: one, allow: map[move]uint8{replace: 1, again: 1, remove: 1, pause: 1}},
-		"labels":                      {actions: one, allow: map[move]uint8{label: 2, lose: 1, crash: 1, pause: 1}},
-		"two actions":                 {actions: two, allow: map[move]uint8{lose: 1, throttle: 1}},
-		"two actions, and a crash":    {actions: two, allow: map[move]uint8{crash: 1, pause: 1}},
-		"a call of the Mandate":       {actions: one, allow: map[move]uint8{decides: 2, lose: 1, crash: 1, pause: 1}},
-		"a record that is gone":       {actions: one, allow: map[move]uint8{purge: 1, restore: 1, again: 1, lose: 1}},
-		"a report":                    {actions: one, manifest: report, allow: map[move]uint8{crash: 1, lose: 1, again: 1}},
-		"another service":             {actions: one, allow: map[move]uint8{redirect: 2, lose: 1, pause: 1}},
-		"a report of another service": {actions: one, manifest: report, allow: map[move]uint8{redirect: 2, crash: 1}},
+		"refusals":                     {actions: one, allow: map[move]uint8{refuse: 1, again: 1, lose: 1, pause: 1}},
+		"edits of the Mandate":         {actions: one, allow: map[move]uint8{suspend: 2, poll: 1, lose: 1, pause: 1}},
+		"another Mandate of the name":  {actions: one, allow: map[move]uint8{replace: 1, again: 1, remove: 1, pause: 1}},
+		"labels":                       {actions: one, allow: map[move]uint8{label: 2, lose: 1, crash: 1, pause: 1}},
+		"two actions":                  {actions: two, allow: map[move]uint8{lose: 1, throttle: 1}},
+		"two actions, and a crash":     {actions: two, allow: map[move]uint8{crash: 1, pause: 1}},
+		"a call of the Mandate":        {actions: one, allow: map[move]uint8{decides: 2, lose: 1, crash: 1, pause: 1}},
+		"a record that is gone":        {actions: one, allow: map[move]uint8{purge: 1, restore: 1, again: 1, lose: 1}},
+		"a record of a backup":         {actions: one, allow: map[move]uint8{backup: 1, restore: 1, lose: 1, pause: 1}},
+		"time within a reconciliation": {actions: one, allow: map[move]uint8{hang: 2, pause: 2, suspend: 1}},
+		"a report":                     {actions: one, manifest: report, allow: map[move]uint8{crash: 1, lose: 1, again: 1}},
+		"another service":              {actions: one, allow: map[move]uint8{redirect: 2, lose: 1, pause: 1}},
+		"another service that shows no references": {
+			actions: one, silent: true, allow: map[move]uint8{redirect: 2, retarget: 1, crash: 1},
+		},
+		"a Mandate with another service": {actions: one, silent: true, allow: map[move]uint8{retarget: 2, again: 1, lose: 1}},
+		"a report of another service":    {actions: one, manifest: report, allow: map[move]uint8{redirect: 2, crash: 1}},
+		"a report of another account": {
+			actions: one, manifest: report, silent: true, allow: map[move]uint8{exchange: 2, retarget: 1, crash: 1},
+		},
+		"exchanged credentials": {actions: one, allow: map[move]uint8{exchange: 2, alias: 1, lose: 1, pause: 1}},
+		"exchanged credentials, and no references are shown": {
+			actions: one, silent: true, allow: map[move]uint8{exchange: 2, redirect: 1, crash: 1},
+		},
+		"another name of the account": {actions: one, allow: map[move]uint8{alias: 2, again: 1, lose: 1, crash: 1}},
+		"which individual is which":   {actions: one, allow: map[move]uint8{mistake: 2, mislead: 2, again: 1}},
+		"whose report it is":          {actions: one, manifest: report, allow: map[move]uint8{mistake: 2, mislead: 2}},
 		"a report that is not there":  {actions: one, manifest: report, allow: map[move]uint8{refuse: 1, again: 1, poll: 1}},
 		"alone: one thing after another": {
 			actions: one, lone: true,
@@ -72,18 +90,21 @@ type explorer struct {
 	explore.Search[state]
 
 	scenario scenario
+	parts    sync.Map // partAt -> part
 	rested   sync.Map // hash of a state -> true: it comes to rest, and is as it must be
 }
 
 func newExplorer(of scenario) *explorer {
 	x := &explorer{scenario: of}
-	x.Moves, x.Hash = x.moves, hash
+	x.Moves, x.Hash = x.moves, x.hash
 	x.Wrong, x.Rest = wrongIn, x.rest
+	x.RestAll = 3000
 	return x
 }
 
 func (s *scenario) start() state {
 	w := newWorld()
+	w.silent = s.silent
 	for _, name := range s.actions {
 		s.apply(w, name, nil)
 	}
@@ -133,20 +154,52 @@ var states = explore.NewSchema(map[string]explore.Field{
 func TestEveryFieldIsHashed(t *testing.T) {
 	states.Check(t, reflect.TypeFor[world](), reflect.TypeFor[operator](), reflect.TypeFor[budget](),
 		reflect.TypeFor[v1alpha1.Mandate](), reflect.TypeFor[v1alpha1.MandateAction](),
-		reflect.TypeFor[v1alpha1.ApplicationRecord](), reflect.TypeFor[v1alpha1.IdentityService]())
+		reflect.TypeFor[v1alpha1.ApplicationRecord](), reflect.TypeFor[v1alpha1.IdentityService](),
+		reflect.TypeFor[corev1.Secret]())
+}
+
+// part is a world or an operator at a time: its hash by itself, and the names that tie it to the other parts.
+type part struct {
+	hash  uint64
+	names []string
+}
+
+type partAt struct {
+	of any // *world or *operator, neither of which changes once it is part of a state
+	at time.Time
+}
+
+// part of a state. Most of what happens changes one of three.
+func (x *explorer) part(of any, at time.Time) part {
+	key := partAt{of, at}
+	if known, ok := x.parts.Load(key); ok {
+		return known.(part)
+	}
+	e := &explore.Encoding{Schema: states, Now: at}
+	e.Any(of)
+	p := part{maphash.Bytes(seed, e.Bytes), e.Names}
+	x.parts.Store(key, p)
+	return p
 }
 
 // hash of a state. The operators are alike, so their order does not count.
-func hash(s *state) uint64 {
-	inOrder := func(a, b *operator) uint64 {
-		e := &explore.Encoding{Schema: states, Now: s.world.now}
-		e.Any(&s.budget)
-		e.Any(s.world)
-		e.Any(a)
-		e.Any(b)
-		return maphash.Bytes(seed, e.Bytes)
+func (x *explorer) hash(s *state) uint64 {
+	at := s.world.now
+	w := x.part(s.world, at)
+	a, b := x.part(s.ops[0], at), x.part(s.ops[1], at)
+	return min(join(&s.budget, w, a, b), join(&s.budget, w, b, a))
+}
+
+func join(left *budget, parts ...part) uint64 {
+	e := &explore.Encoding{Schema: states}
+	e.Any(left)
+	for _, p := range parts {
+		e.Number(int64(p.hash))
+		for _, name := range p.names {
+			e.Name(name)
+		}
 	}
-	return min(inOrder(s.ops[0], s.ops[1]), inOrder(s.ops[1], s.ops[0]))
+	return maphash.Bytes(seed, e.Bytes)
 }
 
 // rest lets the operators work on without any more faults, until nothing changes any more. Then every action has ended,
@@ -159,9 +212,12 @@ func (x *explorer) rest(s state) (state, string) {
 		s.world = s.world.clone()
 		s.world.decide()
 	}
+	if s.ops[0].hangs(s.world) || s.ops[1].hangs(s.world) {
+		s.world = s.world.after(aWhile)
+	}
 	var way []uint64
 	for range 12 {
-		at := hash(&s)
+		at := x.hash(&s)
 		if _, known := x.rested.Load(at); known {
 			break
 		}
@@ -174,8 +230,7 @@ func (x *explorer) rest(s state) (state, string) {
 			}
 		}
 		s = s.then("a minute passes")
-		s.world = s.world.clone()
-		s.world.now = s.world.now.Add(time.Minute)
+		s.world = s.world.after(time.Minute)
 	}
 	if wrong := x.waits(&s); wrong != "" && len(way) == 12 {
 		return s, wrong
@@ -200,7 +255,8 @@ func (x *explorer) waits(s *state) string {
 func (x *explorer) reconcile(s *state, i int, name string) string {
 	switch {
 	case name != "":
-		s.ops[i] = s.ops[i].sees(s.world, "Mandate").sees(s.world, "MandateAction").sees(s.world, "IdentityService")
+		s.ops[i] = s.ops[i].sees(s.world, "Mandate").sees(s.world, "MandateAction").
+			sees(s.world, "IdentityService").connect(s.world)
 	case s.ops[i].current == nil:
 		return ""
 	default:
@@ -224,7 +280,7 @@ func (x *explorer) reconcile(s *state, i int, name string) string {
 func (x *explorer) mayWait(w *world, a *v1alpha1.MandateAction) bool {
 	waits := meta.FindStatusCondition(a.Status.Conditions, v1alpha1.ConditionReconciling)
 	m, r := w.mandate(), w.record()
-	if waits == nil || m == nil || r != nil && w.wasSent(a) && !w.forgotten {
+	if waits == nil || m == nil || r != nil && w.wasSent(a) && w.losses(a.Name) == 0 {
 		return false
 	}
 	switch waits.Reason {
@@ -234,6 +290,10 @@ func (x *explorer) mayWait(w *world, a *v1alpha1.MandateAction) bool {
 		return m.Status.ApplicationID == nil
 	case v1alpha1.ReasonRecordNotFound:
 		return r == nil
+	case v1alpha1.ReasonAccountChanged:
+		return w.isAway()
+	case v1alpha1.ReasonIndividualsUnmatched:
+		return w.isConfused()
 	case v1alpha1.ReasonReportNotReady:
 		return a.Spec.Type == v1alpha1.MandateActionDownloadReport
 	}

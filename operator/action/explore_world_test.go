@@ -28,15 +28,23 @@ type world struct {
 	revision int
 	uids     int
 	requests []request
-	// forgotten: the ledger was lost, and violations that it would prevent are none.
-	forgotten bool
+	// credentials are those in the Secret of the connection, and proofs the status.sameAccounts of the service.
+	credentials [32]byte
+	proofs      []v1alpha1.SameAccount
+	silent      bool // away from home, no references and no addresses are shown
+	// begun is when the last call was begun.
+	begun time.Time
+	// backup is the record of an older backup, and purged the one that was deleted last; nil: there is none.
+	backup, purged *v1alpha1.ApplicationRecord
+	// lost are the actions of which a restored record does not say that they may have been carried out, once for each
+	// restore. Until a restored record is compared with what was done, each may be e-mailed for once more.
+	lost []string
 }
 
 // request is one that the service carried out: an individual was e-mailed.
 type request struct {
-	Action     string
-	UID        types.UID
-	individual int64
+	Action string
+	UID    types.UID
 }
 
 const (
@@ -44,7 +52,6 @@ const (
 	mandateName   = "acme"
 	mandateKey    = "Mandate/" + mandateName
 	recordKey     = "ApplicationRecord/" + mandateName
-	serviceKey    = "IdentityService/default"
 	applicationID = 4711
 	janeID        = 71
 	johnID        = 72
@@ -52,31 +59,35 @@ const (
 
 func newWorld() *world {
 	w := &world{now: now, objects: map[string]client.Object{}}
-	w.add(&v1alpha1.IdentityService{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"},
-		Spec: v1alpha1.IdentityServiceSpec{
-			ServiceSettings: v1alpha1.ServiceSettings{BaseURL: "https://idv.example.com"},
-		},
-	})
+	w.addServices()
+	w.addSecrets(false)
 	w.addRecord()
-	w.addMandate()
+	w.addMandate(services[0])
 	w.bind()
 	return w
 }
 
+// addRecord adds the record as it is before any action.
 func (w *world) addRecord() {
 	w.add(&v1alpha1.ApplicationRecord{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: mandateName},
-		Spec:       v1alpha1.ApplicationRecordSpec{Reference: mandateName, ApplicationID: new(int64(applicationID))},
+		Spec: v1alpha1.ApplicationRecordSpec{
+			Reference: mandateName, ApplicationID: new(int64(applicationID)),
+			ServiceURL: firstURL, Account: string(accountOf(firstURL, [32]byte{})),
+			Individuals: []v1alpha1.RecordedIndividual{{Name: "jane", ID: janeID}, {Name: "john", ID: johnID}},
+		},
 	})
 }
 
-func (w *world) addMandate() {
+func (w *world) addMandate(service string) {
+	details := func(name string) v1alpha1.Individual {
+		return v1alpha1.Individual{Name: name, DetailsSecretRef: &v1alpha1.SecretReference{Name: name}}
+	}
 	w.add(&v1alpha1.Mandate{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: mandateName},
 		Spec: v1alpha1.MandateSpec{
-			ServiceRef:  v1alpha1.IdentityServiceReference{Name: "default"},
-			Individuals: []v1alpha1.Individual{{Name: "jane"}, {Name: "john"}},
+			ServiceRef:  v1alpha1.IdentityServiceReference{Name: service},
+			Individuals: []v1alpha1.Individual{details("jane"), details("john")},
 		},
 	})
 }
@@ -136,11 +147,38 @@ func (w *world) mayDecide() (begin, end bool) {
 	return open == nil, open != nil && open.Kind == v1alpha1.CallComplete
 }
 
-// redirect edits the service: it leads to another place since.
-func (w *world) redirect() {
-	s := w.objects[serviceKey].DeepCopyObject().(*v1alpha1.IdentityService)
-	s.Generation++
-	w.put(s)
+// restore restores the record from the backup, or as it was before any action, as another object. In-flight requests
+// of the operators count as carried out.
+func (w *world) restore(ops [2]*operator) {
+	before := w.record()
+	if before == nil {
+		before = w.purged
+	}
+	w.purged = nil
+	if w.backup == nil {
+		w.addRecord()
+	} else {
+		w.add(w.backup.DeepCopy())
+	}
+	for i := range before.Spec.Calls {
+		c := &before.Spec.Calls[i]
+		kept := ledger.Find(w.record(), func(r *v1alpha1.Call) bool { return r.Nonce == c.Nonce })
+		if kept == nil && c.Name != "" && (w.wasEmailed(c.Name) || isOnItsWay(ops, c.Nonce)) {
+			w.lost = append(slices.Clone(w.lost), c.Name)
+		}
+	}
+}
+
+// isOnItsWay reports whether an operator has looked for the last time, and sends a call next.
+func isOnItsWay(ops [2]*operator, nonce string) bool {
+	return slices.ContainsFunc(ops[:], func(o *operator) bool {
+		return o.current != nil && o.current.call.Nonce == nonce && o.current.facts.call.phase == verified
+	})
+}
+
+// wasEmailed reports whether an object of a name has e-mailed its individual.
+func (w *world) wasEmailed(name string) bool {
+	return slices.ContainsFunc(w.requests, func(r request) bool { return r.Action == name })
 }
 
 func (w *world) clone() *world {
@@ -156,7 +194,13 @@ type operator struct {
 	localState map[string]remembered // by the name of the action
 	current    *reconciliation       // nil: between two reconciliations
 	looked     map[string]client.Object
-	connected  int64 // the generation of the service that current uses
+	lookedAt   time.Time
+	// decided is when it decided what it does next, if time has passed since, and answered when the answer to its last
+	// request comes, if that is slow.
+	decided, answered time.Time
+	// connections are those to the services, by their names, and site is where the client of current leads.
+	connections map[string]connection.Connection
+	site        site
 }
 
 type remembered struct {
@@ -165,7 +209,8 @@ type remembered struct {
 }
 
 func started(w *world) *operator {
-	return &operator{cache: w.objects, localState: map[string]remembered{}, looked: map[string]client.Object{}}
+	o := &operator{cache: w.objects, localState: map[string]remembered{}}
+	return o.connect(w)
 }
 
 // sees is an operator whose cache of one kind has caught up.
@@ -185,14 +230,6 @@ func (o *operator) sees(w *world, kind string) *operator {
 // isBehind reports whether the cache of a kind is stale.
 func (o *operator) isBehind(w *world, kind string) bool {
 	return !maps.Equal(o.sees(w, kind).cache, o.cache)
-}
-
-// service is the connection that an operator has made from what its cache shows.
-func (o *operator) service() connection.Connection {
-	s := o.cache[serviceKey]
-	return connection.Connection{
-		URL: "https://idv.example.com", UID: s.GetUID(), Generation: s.GetGeneration(), Ready: true,
-	}
 }
 
 // state is one point of an exploration.
@@ -215,10 +252,10 @@ func wrongIn(s *state) string {
 	sent := map[string]int{}
 	for _, r := range s.world.requests {
 		sent[r.Action]++
-		if sent[r.Action] > 1 && !s.world.forgotten {
+		if sent[r.Action] > 1+s.world.losses(r.Action) {
 			return "A1: an individual was e-mailed twice for the action " + r.Action
 		}
-		if s.world.record() != nil && !s.world.forgotten && !s.world.remembers(r.Action) {
+		if s.world.record() != nil && s.world.losses(r.Action) == 0 && !s.world.remembers(r.Action) {
 			return "A1: the log does not say that the action " + r.Action + " may have been carried out"
 		}
 	}
@@ -230,6 +267,16 @@ func wrongIn(s *state) string {
 		}
 	}
 	return ""
+}
+
+// losses are how often an action was lost.
+func (w *world) losses(name string) (n int) {
+	for _, of := range w.lost {
+		if of == name {
+			n++
+		}
+	}
+	return n
 }
 
 // remembers reports whether the log says that the request of an action may have been carried out.

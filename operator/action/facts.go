@@ -53,6 +53,9 @@ const (
 // callFacts is the call of this reconciliation: the request that e-mails.
 type callFacts struct {
 	phase    phase
+	started  time.Time           // before the record had it
+	looked   time.Time           // when the last look began
+	looks    int                 // how many there were
 	result   v1alpha1.CallResult // once it is over
 	notFound bool                // the service refused it because it has no such individual
 }

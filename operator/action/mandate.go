@@ -93,6 +93,7 @@ func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reade
 	if r.facts.service.Known {
 		r.client = r.session.Connection.Client
 	}
+	r.compareRecord()
 	return err
 }
 

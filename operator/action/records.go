@@ -29,8 +29,6 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 	f := recordFacts{read: true}
 	if record != nil {
 		f.application, f.full = ptr.Deref(record.Spec.ApplicationID, 0), ledger.IsFull(record)
-		f.otherAccount = r.session.Connection.IsOther(record)
-		f.restored = ledger.IsRestored(record, engine.CompleteRecord(&r.mandate))
 	}
 	if record != nil && r.facts.emails {
 		wanted := r.order(v1alpha1.Call{})
@@ -46,6 +44,14 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 		f.seen = r.localState.Update(r.action, see).open.Time
 	}
 	r.facts.record = f
+	r.compareRecord()
+}
+
+// compareRecord is after the record was read, and after the Mandate and its connection were: either may come later.
+func (r *reconciliation) compareRecord() {
+	f, read := &r.facts.record, r.record != nil
+	f.otherAccount = read && r.session.Connection.IsOther(r.record)
+	f.restored = read && ledger.IsRestored(r.record, engine.CompleteRecord(&r.mandate))
 }
 
 // findOpen finds the call that may be under way, first of all one under the name of the action, and says what it is.

@@ -2,12 +2,21 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+)
+
+const (
+	// MaxLookAge is how long before a request that acts on a person the last look at what orders it may begin. After a
+	// slow one, or one after which the process was stopped, the operator looks again.
+	MaxLookAge = time.Second
+	// MaxLooks is how often it looks. If the API server is as slow as that, nothing is sent for now.
+	MaxLooks = 5
 )
 
 // MetadataOf is an object of a kind of ours by its metadata alone. What is read of it, or returned by a patch of it,

@@ -23,7 +23,8 @@ func (r *reconciliation) claim(ctx context.Context) error {
 	if !r.beginAttempt() {
 		return nil
 	}
-	call, spec := r.nextCreate(r.clock.Now())
+	started := r.clock.Now()
+	call, spec := r.nextCreate(started)
 	call.Seq = 1
 	spec.Calls = []v1alpha1.Call{call}
 	// Not cut short: a claim whose answer is lost counts as a call that may have been sent.
@@ -31,7 +32,7 @@ func (r *reconciliation) claim(ctx context.Context) error {
 	if err != nil {
 		return r.notBegun(ctx, call, err)
 	}
-	r.begun(record, call)
+	r.begun(record, call, started)
 	return nil
 }
 
@@ -43,13 +44,14 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 	if r.record == nil {
 		return r.beginWithoutRecord(ctx, order)
 	}
+	started := r.clock.Now()
 	var call v1alpha1.Call
 	var about *v1alpha1.ApplicationRecordSpec
 	if r.facts.id == 0 {
-		create, spec := r.nextCreate(r.clock.Now())
+		create, spec := r.nextCreate(started)
 		call, about = create, &spec
 	} else {
-		call, about = r.nextCall(order, r.clock.Now()), r.withIndividuals()
+		call, about = r.nextCall(order, started), r.withIndividuals()
 	}
 	record, err := r.ledger.Begin(context.WithoutCancel(ctx), r.record, call, about)
 	if errors.Is(err, ledger.ErrFull) {
@@ -59,7 +61,7 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 	if err != nil {
 		return r.notBegun(ctx, call, err)
 	}
-	r.begun(record, call)
+	r.begun(record, call, started)
 	return nil
 }
 
@@ -92,18 +94,19 @@ func (r *reconciliation) nextCall(order *v1alpha1.Call, now time.Time) v1alpha1.
 // beginWithoutRecord is for an application whose record was lost. In a namespace that is being deleted, no record can
 // be made, and what deletionPolicy says is done without one.
 func (r *reconciliation) beginWithoutRecord(ctx context.Context, order *v1alpha1.Call) error {
-	call, spec := r.nextCall(order, r.clock.Now()), r.recordOf()
+	started := r.clock.Now()
+	call, spec := r.nextCall(order, started), r.recordOf()
 	call.Seq = 1
 	spec.ApplicationID, spec.Calls = &r.facts.id, []v1alpha1.Call{call}
 	record, err := r.ledger.Claim(context.WithoutCancel(ctx), r.name(), spec)
 	switch {
 	case errors.Is(err, ledger.ErrNoNamespace) && r.facts.deletion.requested:
-		r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: r.clock.Now()}
+		r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: started}
 		return nil
 	case err != nil:
 		return r.notBegun(ctx, call, err)
 	}
-	r.begun(record, call)
+	r.begun(record, call, started)
 	return nil
 }
 
@@ -124,11 +127,11 @@ func (r *reconciliation) withIndividuals() *v1alpha1.ApplicationRecordSpec {
 	return about
 }
 
-// begun takes the call over from the record.
-func (r *reconciliation) begun(record *v1alpha1.ApplicationRecord, call v1alpha1.Call) {
+// begun takes the call over from the record. Others may have seen it there since it was started.
+func (r *reconciliation) begun(record *v1alpha1.ApplicationRecord, call v1alpha1.Call, started time.Time) {
 	r.nonce = call.Nonce
 	r.facts.requested = false // it is done
-	r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: r.clock.Now()}
+	r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: started}
 	if call.Kind == v1alpha1.CallSubscribe { // what it comes to is looked up, and ends it
 		r.facts.subscription.begun, r.facts.subscription.lookup = true, notLooked
 	}
@@ -145,6 +148,8 @@ func (r *reconciliation) attempted() *v1alpha1.Call {
 // more. An operator that knows of an edit finds the entry of the call that is verified here.
 func (r *reconciliation) verify(ctx context.Context) {
 	live := &v1alpha1.Mandate{}
+	r.facts.attempt.looked = r.clock.Now()
+	r.facts.attempt.looks++
 	same, err := r.serviceIsCurrent(ctx)
 	err = errors.Join(err, r.live.Get(ctx, r.name(), live))
 	same = same && err == nil && r.isCurrent(live) && r.ordersStill(ctx, live)

@@ -291,9 +291,11 @@ func decideAttempt(f facts) decision {
 		f.now.Sub(a.started) > f.settleDelay/2:
 		// Too late is when another operator may soon take this call for a lost one.
 		return decision{Step: stepConclude}
-	case a.phase == attemptBegun:
-		return decision{Step: stepVerify}
-	default:
+	case a.phase == attemptVerified && f.now.Sub(a.looked) <= engine.MaxLookAge:
 		return decision{Step: stepSend}
+	case a.looks >= engine.MaxLooks:
+		return decision{Step: stepConclude}
+	default:
+		return decision{Step: stepVerify}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/explore"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -107,6 +108,9 @@ func holdSend(t *rapid.T, f facts) {
 	a := f.attempt
 	if a.phase != attemptVerified {
 		t.Fatalf("sends a call that is not begun, verified and unsent: %+v", f)
+	}
+	if f.now.Sub(a.looked) > time.Second {
+		t.Fatalf("sends a call long after the last look: %+v", f)
 	}
 	if f.now.Sub(a.started) > f.settleDelay/2 {
 		t.Fatalf("sends a call that another process may soon take for lost: %+v", f)
@@ -252,7 +256,7 @@ func anyFacts(t *rapid.T, usual []facts) facts {
 func drawnFacts(t *rapid.T) facts {
 	f := explore.Facts[facts](t, now,
 		[]string{"", "now", "then", reasonStaleCache, v1alpha1.ReasonSecretNotFound},
-		[]int64{0, 0, 7, 8}, []int32{0, 1, 2, 3, 4, 5}, [][]int64{nil, {7}, {8, 7}},
+		[]int64{0, 0, 7, 8}, []int{0, 1, engine.MaxLooks}, []int32{0, 1, 2, 3, 4, 5}, [][]int64{nil, {7}, {8, 7}},
 		[]time.Duration{0, 7 * time.Second},
 		[]v1alpha1.DeletionPolicy{
 			"", v1alpha1.DeletionPolicyRetain, v1alpha1.DeletionPolicyArchive, v1alpha1.DeletionPolicyDelete,

@@ -444,7 +444,7 @@ func loggedCalls() map[string]decideCase {
 
 // calling is a call that this reconciliation has just begun.
 func calling(kind v1alpha1.CallKind, phase attemptPhase) attemptFacts {
-	return attemptFacts{kind: kind, phase: phase, started: now}
+	return attemptFacts{kind: kind, phase: phase, started: now, looked: now}
 }
 
 // creating is a create that this reconciliation has just begun.

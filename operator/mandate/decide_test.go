@@ -8,6 +8,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -160,6 +161,20 @@ func creations() map[string]decideCase {
 		"post": {
 			facts: newMandate(func(f *facts) { f.attempt = creating(attemptVerified) }),
 			want:  decision{Step: stepSend},
+		},
+		"after a slow look, the live Mandate is read again": {
+			facts: newMandate(func(f *facts) {
+				f.attempt = creating(attemptVerified)
+				f.attempt.looked = now.Add(-time.Second - 1)
+			}),
+			want: decision{Step: stepVerify},
+		},
+		"after many slow looks, it is not sent": {
+			facts: newMandate(func(f *facts) {
+				f.attempt = creating(attemptVerified)
+				f.attempt.looked, f.attempt.looks = now.Add(-2*time.Second), engine.MaxLooks
+			}),
+			want: decision{Step: stepConclude},
 		},
 		"a delayed attempt is not sent": {
 			why: "another operator may take it for lost, and both would send",

@@ -38,6 +38,9 @@ type resting struct {
 func (x *explorer) faultFree(s state) (state, string) {
 	s = s.then("no more faults")
 	s.budget = budget{}
+	if s.ops[0].hangs() || s.ops[1].hangs() {
+		x.aged(&s, aWhile)
+	}
 	runs := [2]map[string]run{{}, {}}
 	for i := range s.ops {
 		for _, name := range x.scenario.mandates {

@@ -11,6 +11,7 @@ func TestGuardsAreNeeded(t *testing.T) {
 	all := guards()
 	maps.Copy(all, subscriptionGuards())
 	maps.Copy(all, specGuards())
+	maps.Copy(all, timeGuards())
 	explore.CheckGuards(t, all)
 }
 
@@ -65,7 +66,7 @@ func guards() map[string]explore.Guard {
 		"half of the settle delay": {
 			Why: "another operator may have taken over the attempt", File: decideFile,
 			Old: "f.now.Sub(a.started) > f.settleDelay/2:", Off: "ON && f.now.Sub(a.started) > f.settleDelay/2:",
-			CaughtBy: "TestExplore/crashes and lost answers", Fails: "TestExplore/crashes_and_lost_answers",
+			CaughtBy: "TestExplore/crashes and lost answers", Fails: "I20: .* may soon take it for lost",
 		},
 		"create window": {
 			Why: "the service may have forgotten the reference", File: decideFile,
@@ -424,8 +425,8 @@ func guards() map[string]explore.Guard {
 		"live read before a call": {
 			Why:      "a user may have withdrawn what the cache asks for",
 			File:     decideFile,
-			Old:      "	case a.phase == attemptBegun:",
-			Off:      "	case (ON || create) && a.phase == attemptBegun:",
+			Old:      "	case a.phase == attemptVerified &&",
+			Off:      "	case !ON && !create || a.phase == attemptVerified &&",
 			CaughtBy: "TestExplore/alone: decisions", Fails: "I9: ",
 		},
 		"another Mandate before a call": {

@@ -3,6 +3,7 @@ package mandate
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -22,6 +23,7 @@ type liveRead struct {
 	review   v1alpha1.CheckReview // the same
 	policy   v1alpha1.DeletionPolicy
 	service  int64 // the generation; 0: it was not read
+	at       time.Time
 }
 
 // open: the Mandate wants more than its end.
@@ -34,12 +36,13 @@ func (l liveRead) reviews(decision v1alpha1.CheckDecision) bool {
 func (s *environment) seeLive(name string) {
 	m := s.world.mandates[name]
 	if m == nil {
-		s.live = liveRead{service: s.live.service}
+		s.live = liveRead{service: s.live.service, at: now}
 		return
 	}
 	s.live = liveRead{
 		uid: m.UID, deleted: m.DeletionTimestamp != nil, suspend: m.Spec.Suspend, archived: m.Spec.Archived,
-		decision: ptr.Deref(m.Spec.Decision, v1alpha1.Decision{}), policy: m.Spec.DeletionPolicy, service: s.live.service,
+		decision: ptr.Deref(m.Spec.Decision, v1alpha1.Decision{}), policy: m.Spec.DeletionPolicy,
+		service: s.live.service, at: now,
 	}
 	if len(m.Spec.CheckReviews) > 0 {
 		s.live.review = m.Spec.CheckReviews[0]
@@ -74,6 +77,8 @@ func (s *environment) checkCall(op idv.Operation, wanted func(liveRead) bool) {
 	case s.calls > 1:
 		wrong = "I10: %s is not the first call in a reconciliation that acts on people"
 	default:
+		wrong = s.tooLate(op)
+		s.violation = cmp.Or(s.violation, wrong)
 		return
 	}
 	s.violation = cmp.Or(s.violation, fmt.Sprintf(wrong, op))

@@ -26,6 +26,7 @@ const (
 	deny                  // it refuses one for a reason that may pass
 	imply                 // it answers a create without a proof
 	half                  // half of the settle delay passes
+	hang                  // it passes in a step, before its request or before the answer
 	confirm               // the confirmation delay passes
 	weeks                 // seven weeks go by
 	aDay                  // a day passes
@@ -85,6 +86,7 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 		found(after, "")
 	}
 	x.timeMoves(s, spend)
+	x.hangMoves(s, spend, found)
 	serviceMoves(s, spend, func(what string, change func(*state)) {
 		after := s.then(what)
 		change(&after)
@@ -109,10 +111,10 @@ type spender func(m move, what string, change func(*state))
 
 // operatorMoves are the steps of one operator, with everything that can go wrong in them.
 func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
-	if i > 0 && x.scenario.lone {
+	o, label := s.ops[i], "operator "+string(rune('A'+i))
+	if i > 0 && x.scenario.lone || o.hangs() {
 		return
 	}
-	o, label := s.ops[i], "operator "+string(rune('A'+i))
 	try := func(name string, f fault, m move) {
 		if f != faultNone && s.budget[m] == 0 {
 			return
@@ -139,6 +141,9 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		try(name, faultRefused, refuse)
 		try(name, faultMissing, lose)
 		try(name, faultUnread, unread)
+		if !o.sendsNext() {
+			try(name, faultSlow, hang)
+		}
 		for _, f := range passing {
 			try(name, f, deny)
 		}

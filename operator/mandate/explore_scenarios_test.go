@@ -350,6 +350,13 @@ func scenarios() map[string]scenario {
 			mandates: one, inReview: true,
 			allow: map[move]uint8{choose: 2, halt: 1, lose: 1, crash: 1, refuse: 1},
 		},
+		"time within a reconciliation": {
+			why:      "the API server is slow, or the process is stopped between two steps",
+			mandates: one, allow: map[move]uint8{hang: 3, half: 2, touch: 1},
+		},
+		"time within a decision": {
+			mandates: one, inReview: true, allow: map[move]uint8{choose: 1, halt: 1, hang: 3, half: 2},
+		},
 		"decisions that the service accepts": {
 			why:      "it carries them out later, or never, and none is sent again",
 			mandates: one, inReview: true,

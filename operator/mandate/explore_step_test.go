@@ -33,6 +33,7 @@ const (
 	faultRefused fault = "refused"
 	faultMissing fault = "the new application does not show yet"
 	faultUnread  fault = "the API server does not answer"
+	faultSlow    fault = "slow"
 
 	faultForbidden fault = "forbidden"
 	faultForNow    fault = "refused for now"
@@ -57,12 +58,14 @@ type environment struct {
 	dirty     bool // the world was changed
 	gets      int  // of applications
 	violation string
-	live      liveRead // by this step
-	before    liveRead // by the step before
-	calls     int      // that act on people, in this reconciliation
+	live      liveRead  // by this step
+	before    liveRead  // by the step before
+	calls     int       // that act on people, in this reconciliation
+	at        time.Time // of the operator's clock
 }
 
 func (s *environment) read() error {
+	s.arrive()
 	if s.fault == faultError && !s.hit {
 		s.hit = true
 		return apierrors.NewServiceUnavailable("it is away")
@@ -100,7 +103,10 @@ type outcome struct {
 // take has an operator take its next step, beginning to reconcile the named Mandate if it is in none. It is the real
 // code but for what surrounds it.
 func take(w *world, o *operator, name string, f fault) outcome {
-	s := &environment{world: w.clone(), fault: f, before: o.live, calls: o.calls}
+	s := &environment{world: w.clone(), fault: f, before: o.live, calls: o.calls, at: now}
+	if !o.decided.IsZero() {
+		s.at = o.decided
+	}
 	r := reconciler(s, o)
 	var messages explore.LogCounter
 	ctx := log.IntoContext(context.Background(), logr.New(&messages))
@@ -143,6 +149,9 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	if p != nil {
 		made.operator.live, made.operator.calls = s.live, s.calls
 	}
+	if s.at.After(now) {
+		made.operator.answered = s.at
+	}
 	if err != nil {
 		made.after = time.Second // the workqueue's back-off
 	}
@@ -182,6 +191,7 @@ func resume(
 			return nil, "starts: " + err.Error(), nil //nolint:nilerr // the reconciliation is over
 		}
 		p, what = started, "starts with "+name+": "
+		p.deadline = engine.NewDeadline(explore.Clock{Time: now}) // which nothing reaches here
 		// Any time can pass between two reconciliations: one that finds no read due has no effect.
 		p.facts.readAt = time.Time{}
 	} else {
@@ -205,6 +215,7 @@ func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c.subscribed = r.subscribed.entries
 	c.current = p
 	c.live, c.calls = liveRead{}, 0
+	c.decided, c.answered = time.Time{}, time.Time{}
 	if p != nil {
 		p.Reconciler, p.client = nil, nil
 		p.session.Slot.Release() // the limiter bounds workers, of which there is one here
@@ -251,7 +262,7 @@ func reconciler(s *environment, o *operator) *Reconciler {
 	for id, reference := range o.shown {
 		r.candidateReferences.remember(id, reference)
 	}
-	r.clock, r.newSalt = explore.Clock{Time: now}, func() string { return "salt" }
+	r.clock, r.newSalt = stepClock{environment: s}, func() string { return "salt" }
 	for name, entry := range o.localState {
 		m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: entry.UID}}
 		r.localState.Update(m, func(s *localState) { *s = entry.Value })

@@ -327,6 +327,9 @@ type operator struct {
 	current    *reconciliation // nil: between two reconciliations
 	live       liveRead        // by its last step
 	calls      int             // that act on people, sent by it
+	// decided is when it decided what it does next, if time has passed since, and answered when the answer to its last
+	// request comes, if that is slow.
+	decided, answered time.Time
 }
 
 // remembered is the local state of a process, by the name and UID of the Mandate.

@@ -165,7 +165,9 @@ const (
 type attemptFacts struct {
 	kind    v1alpha1.CallKind
 	phase   attemptPhase
-	started time.Time // by the monotonic clock
+	started time.Time // before the record had it, by the monotonic clock
+	looked  time.Time // when the last look began
+	looks   int       // how many there were
 	why     string    // reason why it was withdrawn; "" if the cache was stale
 	unsent  bool      // an earlier reconciliation began it, without an answer of the API server
 	outcome client.Outcome

@@ -97,7 +97,7 @@ func TestSubscriptionIsSentAgainOnce(t *testing.T) {
 	create := v1alpha1.Call{Seq: 1, Kind: v1alpha1.CallCreate, Result: v1alpha1.CallDone, Sends: 1}
 	r.begun(&v1alpha1.ApplicationRecord{Spec: v1alpha1.ApplicationRecordSpec{
 		ApplicationID: &r.facts.id, Calls: []v1alpha1.Call{create, entry},
-	}}, entry)
+	}}, entry, now)
 	r.facts.attempt = attemptFacts{} // it was refused again
 	if got := decide(r.facts).Step; got != stepFindSubscription {
 		t.Errorf("after another refusal, the step is %s, want %s", got, stepFindSubscription)
