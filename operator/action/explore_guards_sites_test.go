@@ -13,7 +13,7 @@ func guardsOfSites() map[string]explore.Guard {
 		},
 		"another account since the record was read": {
 			Why: "the Secret may have been exchanged, or the Mandate replaced", File: mandateFile,
-			Old: "	r.compareAccount()\n	return err", Off: "	if ON {\n		r.compareAccount()\n	}\n	return err",
+			Old: "	r.compareRecord()\n	return err", Off: "	if ON {\n		r.compareRecord()\n	}\n	return err",
 			CaughtBy: "TestExplore/exchanged credentials, and no references are shown", Fails: "A6: ",
 		},
 		"an account that shows no reference": {
