@@ -113,11 +113,10 @@ func mandateMoves(s *state, spend func(move, string, func(*world)), found func(s
 	if r != nil {
 		spend(backup, "the record is backed up", func(w *world) { w.backup = r })
 		spend(purge, "the record is deleted", func(w *world) {
-			w.purged = r
 			w.remove(recordKey)
 		})
 	}
-	spend(restore, "the record is restored from an old backup", func(w *world) { w.restore(s.ops) })
+	spend(restore, "the record is restored from an old backup", (*world).restore)
 }
 
 // operatorMoves are the steps of one operator, with everything that can go wrong in them.

@@ -124,17 +124,18 @@ const (
 
 // states is everything that a state consists of, but for these.
 var states = explore.NewSchema(map[string]explore.Field{
-	"v1.ObjectMeta.ResourceVersion": explore.Renamed(madeUp),
-	"v1.ObjectMeta.UID":             explore.Renamed(madeUp),
-	"v1.OwnerReference.UID":         explore.Renamed(madeUp),
-	"v1.ObjectMeta.ManagedFields":   explore.LeftOut("nobody writes it here"),
-	"v1alpha1.Call.Nonce":           explore.Renamed(madeUp),
-	"v1alpha1.Call.UID":             explore.Renamed(madeUp),
-	"v1alpha1.RecordedMandate.UID":  explore.Renamed(madeUp),
-	"engine.FirstSeen.Attempt":      explore.Renamed(madeUp),
-	"action.localState.unsent":      explore.Renamed(madeUp),
-	"action.request.UID":            explore.Renamed(madeUp),
-	"action.remembered.UID":         explore.Renamed(madeUp),
+	"v1.ObjectMeta.ResourceVersion":            explore.Renamed(madeUp),
+	"v1.ObjectMeta.UID":                        explore.Renamed(madeUp),
+	"v1.OwnerReference.UID":                    explore.Renamed(madeUp),
+	"v1.ObjectMeta.ManagedFields":              explore.LeftOut("nobody writes it here"),
+	"v1alpha1.Call.Nonce":                      explore.Renamed(madeUp),
+	"v1alpha1.Call.UID":                        explore.Renamed(madeUp),
+	"v1alpha1.RecordedMandate.UID":             explore.Renamed(madeUp),
+	"v1alpha1.ApplicationRecordSpec.RecordUID": explore.Renamed(madeUp),
+	"engine.FirstSeen.Attempt":                 explore.Renamed(madeUp),
+	"action.localState.unsent":                 explore.Renamed(madeUp),
+	"action.request.UID":                       explore.Renamed(madeUp),
+	"action.remembered.UID":                    explore.Renamed(madeUp),
 
 	"action.world.now":                 explore.LeftOut("times count from it"),
 	"action.world.revision":            explore.LeftOut("it makes names up"),
@@ -280,7 +281,7 @@ func (x *explorer) reconcile(s *state, i int, name string) string {
 func (x *explorer) mayWait(w *world, a *v1alpha1.MandateAction) bool {
 	waits := meta.FindStatusCondition(a.Status.Conditions, v1alpha1.ConditionReconciling)
 	m, r := w.mandate(), w.record()
-	if waits == nil || m == nil || r != nil && w.wasSent(a) && w.losses(a.Name) == 0 {
+	if waits == nil || m == nil || r != nil && w.wasSent(a) && !w.isRestored() {
 		return false
 	}
 	switch waits.Reason {
@@ -290,6 +291,8 @@ func (x *explorer) mayWait(w *world, a *v1alpha1.MandateAction) bool {
 		return m.Status.ApplicationID == nil
 	case v1alpha1.ReasonRecordNotFound:
 		return r == nil
+	case v1alpha1.ReasonRecordRestored:
+		return w.isRestored()
 	case v1alpha1.ReasonAccountChanged:
 		return w.isAway()
 	case v1alpha1.ReasonIndividualsUnmatched:
