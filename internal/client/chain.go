@@ -1,51 +1,36 @@
 package client
 
 import (
-	"cmp"
 	"context"
-	"math/rand/v2"
-	"net/http"
 	"slices"
-	"time"
 )
 
-// newChain sends a request through http.RoundTrippers in a row. Each has one concern, and an *Error for everything but
-// the response that the operation succeeded:
+// A request passes through a chain of methods, each of which has one concern and calls the next. What is below them is
+// an http.RoundTripper, which Config.Wrap can wrap.
 //
-//	retrier        sends again what the operation allows
-//	limiter        waits for the rate limit and for Retry-After
-//	authenticator  adds the token, and renews it
-//	exchange       sends one HTTP request, and says what the response proves
-//	http.Transport
-func (c *Client) newChain() http.RoundTripper {
-	return &retrier{c, &limiter{c, &authenticator{c, c.bottom}}}
-}
-
-// retrier sends a request again after a fault, as far as its effect allows.
-type retrier struct {
-	client *Client
-	next   http.RoundTripper
-}
+//	retry         sends again what the operation allows
+//	waitForLimit  waits for the rate limit and for Retry-After
+//	authenticate  adds the token, and renews it
+//	exchange      sends one HTTP request, and says what the response proves
 
 const maxAttempts = 3
 
-func (t *retrier) RoundTrip(r *http.Request) (*http.Response, error) {
-	q, ctx := requestOf(r), r.Context()
+// retry sends a request again after a fault, as far as its effect allows.
+func (c *Client) retry(ctx context.Context, q *request) (*answer, *Error) {
 	for attempt := 1; ; attempt++ {
-		response, err := t.next.RoundTrip(r)
-		if err == nil {
-			return response, nil
+		a, failure := c.waitForLimit(ctx, q)
+		if failure == nil {
+			return a, nil
 		}
-		failure := failureOf(err)
 		failure.Outcome = q.effect.worst(q.outcome, failure.Outcome)
-		if attempt == maxAttempts || !retryable(ctx, q.effect, failure) || !t.admits() ||
-			!t.client.limits.retries.Allow() || !t.backOff(ctx, attempt, failure) || !t.admits() {
+		if attempt == maxAttempts || !retryable(ctx, q.effect, failure) || !c.admitsRetry() ||
+			!c.limits.retries.Allow() || !c.limits.backOff(ctx, attempt, failure.RetryAfter) || !c.admitsRetry() {
 			return nil, failure
 		}
 	}
 }
 
-func (t *retrier) admits() bool { return t.client.config.MayRetry == nil || t.client.config.MayRetry() }
+func (c *Client) admitsRetry() bool { return c.config.MayRetry == nil || c.config.MayRetry() }
 
 func retryable(ctx context.Context, of effect, failure *Error) bool {
 	if failure.contextErr != nil || hasUntrustedID(ctx) {
@@ -64,26 +49,13 @@ func retryable(ctx context.Context, of effect, failure *Error) bool {
 	}
 }
 
-// backOff waits with jitter, or as long as the service asks. It returns false if the next attempt would come too late.
-func (t *retrier) backOff(ctx context.Context, attempt int, failure *Error) bool {
-	base := 100 * time.Millisecond << attempt
-	jittered := base/4 + rand.N(base) //nolint:gosec // jitter needs no cryptographic randomness
-	return t.client.limits.sleep(ctx, cmp.Or(failure.RetryAfter, jittered))
-}
-
-// limiter waits for the client's own limits.
-type limiter struct {
-	client *Client
-	next   http.RoundTripper
-}
-
-func (t *limiter) RoundTrip(r *http.Request) (*http.Response, error) {
-	op := requestOf(r).op
-	if tooLong := t.client.limits.wait(r.Context()); tooLong > 0 {
-		return nil, rateLimited(op, tooLong)
+// waitForLimit waits for the client's own limits.
+func (c *Client) waitForLimit(ctx context.Context, q *request) (*answer, *Error) {
+	if tooLong := c.limits.wait(ctx); tooLong > 0 {
+		return nil, rateLimited(q.op, tooLong)
 	}
-	if r.Context().Err() != nil {
-		return nil, contextEnded(r.Context(), op, NotSent, "before the request was sent")
+	if ctx.Err() != nil {
+		return nil, contextEnded(ctx, q.op, NotSent, "before the request was sent")
 	}
-	return t.next.RoundTrip(r)
+	return c.authenticate(ctx, q)
 }

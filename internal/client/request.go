@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -20,7 +19,6 @@ type request struct {
 	deadline  time.Duration
 	maxBody   int64
 
-	answer  *answer       // the last one that says that the operation succeeded
 	outcome Outcome       // of all HTTP requests of the operation
 	slowest time.Duration // how long the longest of them took, until its response was read
 }
@@ -38,13 +36,6 @@ func newRequest(op Operation, id int64) *request {
 
 func (q *request) sending(body any) *request {
 	q.body = encode(body)
-	return q
-}
-
-type requestKey struct{}
-
-func requestOf(r *http.Request) *request {
-	q, _ := r.Context().Value(requestKey{}).(*request)
 	return q
 }
 
@@ -66,37 +57,12 @@ func do[T any](ctx context.Context, c *Client, q *request, decode func(*answer) 
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, q.deadline, errDeadline)
 	defer cancel()
-	a, failure := c.send(ctx, c.chain, q)
+	a, failure := c.retry(ctx, q)
 	if failure != nil {
 		return result, failure
 	}
 	defer func() { _ = a.Close() }() // of what it has then: a report keeps the body
 	return decode(a)
-}
-
-// send sends a request through the chain, or from some part of it on. The caller closes the answer.
-func (c *Client) send(ctx context.Context, through http.RoundTripper, q *request) (*answer, *Error) {
-	r, err := c.httpRequest(ctx, q)
-	if err != nil {
-		return nil, failureOf(err)
-	}
-	if _, err = through.RoundTrip(r); err != nil { //nolint:bodyclose // the answer is the body
-		return nil, failureOf(err)
-	}
-	return q.answer, nil
-}
-
-// httpRequest is without the body, which the bottom of the chain adds each time that it sends the request.
-func (c *Client) httpRequest(ctx context.Context, q *request) (*http.Request, error) {
-	// The path parameter is an int64, so it needs no escaping and cannot change the path.
-	url := c.baseURL + strings.Replace(q.path, "{id}", strconv.FormatInt(q.id, 10), 1)
-	r, err := http.NewRequestWithContext(context.WithValue(ctx, requestKey{}, q), q.method, url, http.NoBody)
-	if err != nil {
-		return nil, invalid(q.op, "the request could not be made")
-	}
-	r.URL.RawQuery, r.Header = q.query, q.header
-	r.Header.Set("User-Agent", c.config.UserAgent)
-	return r, nil
 }
 
 type untrustedIDKey struct{}

@@ -30,7 +30,7 @@ func callWithShortLivedTokens(t *testing.T, expiresIn string, latency time.Durat
 		BaseURL:     "http://127.0.0.1",
 		Credentials: Credentials{Username: "user", Password: Hide("password")}, RequestsPerSecond: -1,
 	})
-	c.bottom.shared.DialContext = serveInMemory(t, tokens)
+	c.shared.Reveal().DialContext = serveInMemory(t, tokens)
 	c.tokens.requestToken = func() (*token, *Error) {
 		issued := time.Now()
 		return &token{value: Hide(tokens.issue()), renew: issued.Add(parseLifetime(expiresIn) / 5 * 4)}, nil
