@@ -1,8 +1,10 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,15 +17,14 @@ type request struct {
 	query     string
 	header    http.Header
 	body      []byte
-	reference string // of a create: the one that it sends
-	deadline  time.Duration
+	reference string        // of a create: the one that it sends
+	deadline  time.Duration // of the operation; 0 is Config.RequestTimeout
 	maxBody   int64
 
 	outcome Outcome       // of all HTTP requests of the operation
 	slowest time.Duration // how long the longest of them took, until its response was read
 }
 
-// newRequest is a request with the documented method.
 func newRequest(op Operation, id int64) *request {
 	spec := operations[op]
 	bounds := effects[spec.effect]
@@ -52,10 +53,7 @@ func do[T any](ctx context.Context, c *Client, q *request, decode func(*answer) 
 	if strings.Contains(q.path, "{id}") && q.id <= 0 {
 		return result, invalid(q.op, "the id must be greater than 0")
 	}
-	if q.deadline == 0 {
-		q.deadline = c.config.RequestTimeout
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, q.deadline, errDeadline)
+	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(q.deadline, c.config.RequestTimeout), errDeadline)
 	defer cancel()
 	a, failure := c.retry(ctx, q)
 	if failure != nil {
@@ -63,6 +61,60 @@ func do[T any](ctx context.Context, c *Client, q *request, decode func(*answer) 
 	}
 	defer func() { _ = a.Close() }() // of what it has then: a report keeps the body
 	return decode(a)
+}
+
+// A request passes through a chain of methods, each of which has one concern and calls the next. What is below them is
+// an http.RoundTripper, which Config.Wrap can wrap.
+//
+//	retry         sends again what the operation allows
+//	waitForLimit  waits for the rate limit and for Retry-After
+//	authenticate  adds the token, and renews it
+//	exchange      sends one HTTP request, and says what the response proves
+
+const maxAttempts = 3
+
+// retry sends a request again after a fault, as far as its effect allows.
+func (c *Client) retry(ctx context.Context, q *request) (*answer, *Error) {
+	for attempt := 1; ; attempt++ {
+		a, failure := c.waitForLimit(ctx, q)
+		if failure == nil {
+			return a, nil
+		}
+		failure.Outcome = q.effect.worst(q.outcome, failure.Outcome)
+		if attempt == maxAttempts || !retryable(ctx, q.effect, failure) || !c.admitsRetry() ||
+			!c.limits.retries.Allow() || !c.limits.backOff(ctx, attempt, failure.RetryAfter) || !c.admitsRetry() {
+			return nil, failure
+		}
+	}
+}
+
+func (c *Client) admitsRetry() bool { return c.config.MayRetry == nil || c.config.MayRetry() }
+
+func retryable(ctx context.Context, of effect, failure *Error) bool {
+	if failure.contextErr != nil || hasUntrustedID(ctx) {
+		return false
+	}
+	switch of {
+	case effectNone:
+		if failure.Kind == KindRateLimited {
+			return failure.Status/100 != 2 // else it is the Budget, and the service did the work
+		}
+		return slices.Contains([]Kind{KindUnreachable, KindConnection, KindTimeout, KindServer}, failure.Kind)
+	case effectRepeatable, effectLasts:
+		return failure.Outcome.NothingDone() && slices.Contains([]Kind{KindUnreachable, KindRateLimited}, failure.Kind)
+	default:
+		return false
+	}
+}
+
+func (c *Client) waitForLimit(ctx context.Context, q *request) (*answer, *Error) {
+	if tooLong := c.limits.wait(ctx); tooLong > 0 {
+		return nil, rateLimited(q.op, tooLong)
+	}
+	if ctx.Err() != nil {
+		return nil, contextEnded(ctx, q.op, NotSent, "before the request was sent")
+	}
+	return c.authenticate(ctx, q)
 }
 
 type untrustedIDKey struct{}

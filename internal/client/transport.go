@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"sync/atomic"
 	"time"
 )
@@ -25,13 +26,21 @@ func dedicated(shared *http.Transport) *http.Transport {
 // transport makes the transport of everything that may be repeated. It is used without an http.Client, which would
 // follow redirects: they would take the token, and on 307 and 308 the body, to another place.
 func (c *Config) transport() (*http.Transport, error) {
-	proxy, err := c.proxy()
-	if err != nil {
-		return nil, err
+	// The cache shortens the handshakes of dedicated connections.
+	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(8)}
+	if len(c.CABundle) > 0 {
+		tlsConfig.RootCAs = x509.NewCertPool()
+		if !tlsConfig.RootCAs.AppendCertsFromPEM(c.CABundle) {
+			return nil, errors.New("CA bundle: holds no PEM certificate; set certificates in PEM format")
+		}
 	}
-	tlsConfig, err := c.tls()
-	if err != nil {
-		return nil, err
+	proxy := http.ProxyFromEnvironment
+	if text := c.ProxyURL.Reveal(); text != "" {
+		if err := ValidateProxyURL(text); err != nil {
+			return nil, err
+		}
+		proxyURL, _ := url.Parse(text)
+		proxy = http.ProxyURL(proxyURL)
 	}
 	return &http.Transport{
 		Proxy:               proxy,
@@ -85,17 +94,4 @@ func (p *requestProgress) outcome(ctx context.Context) Outcome {
 		return Unknown
 	}
 	return NotSent
-}
-
-func (c *Config) tls() (*tls.Config, error) {
-	// The cache shortens the handshakes of dedicated connections.
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(8)}
-	if len(c.CABundle) == 0 {
-		return config, nil
-	}
-	config.RootCAs = x509.NewCertPool()
-	if !config.RootCAs.AppendCertsFromPEM(c.CABundle) {
-		return nil, errors.New("CA bundle: holds no PEM certificate; set certificates in PEM format")
-	}
-	return config, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -44,16 +43,6 @@ func ValidateProxyURL(proxyURL string) error {
 			"such as http://proxy.example.com:3128")
 	}
 	return nil
-}
-
-// proxy is for http.Transport.
-func (c *Config) proxy() (func(*http.Request) (*url.URL, error), error) {
-	proxyURL := c.ProxyURL.Reveal()
-	if proxyURL == "" {
-		return http.ProxyFromEnvironment, nil
-	}
-	u, _ := url.Parse(proxyURL)
-	return http.ProxyURL(u), ValidateProxyURL(proxyURL)
 }
 
 // IsLoopback reports whether a host name or an IP address without a port means this machine: localhost in any letter

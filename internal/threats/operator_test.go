@@ -77,7 +77,7 @@ var theOperator = map[string][]control{
 	},
 	"the service is unavailable": {
 		{
-			off: "every operation retries", file: "internal/client/chain.go",
+			off: "every operation retries", file: "internal/client/request.go",
 			old: "!c.limits.retries.Allow()", new: "ON && !c.limits.retries.Allow()",
 			in: inClient, test: "TestRetriesHaveABudget",
 		},
