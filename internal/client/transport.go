@@ -18,8 +18,16 @@ func dedicated(shared *http.Transport) *http.Transport {
 	transport := shared.Clone()
 	transport.ResponseHeaderTimeout = 0 // it has the whole time of the request
 	transport.DisableKeepAlives = true
-	transport.DialContext = dialOnce(transport.DialContext)
 	transport.IdleConnTimeout = 5 * time.Second // of a connection that came too late to be used
+	// It connects once. net/http itself repeats a request without a body whenever HTTP/2 claims that it was not processed,
+	// each time on another connection.
+	var connected atomic.Bool
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if connected.Swap(true) {
+			return nil, errors.New("the only connection of this request has ended")
+		}
+		return shared.DialContext(ctx, network, address)
+	}
 	return transport
 }
 
@@ -60,22 +68,6 @@ func (c *Config) transport() (*http.Transport, error) {
 			MaxReceiveBufferPerStream: 128 << 10,
 		},
 	}, nil
-}
-
-type dial func(ctx context.Context, network, address string) (net.Conn, error)
-
-var errDialed = errors.New("the only connection of this request has ended")
-
-// dialOnce lets a transport connect once. net/http itself repeats a request without a body whenever HTTP/2 claims that
-// it was not processed, each time on another connection.
-func dialOnce(connect dial) dial {
-	var connected atomic.Bool
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		if connected.Swap(true) {
-			return nil, errDialed
-		}
-		return connect(ctx, network, address)
-	}
 }
 
 type requestProgress struct{ connected, wroteHeaders atomic.Bool }
