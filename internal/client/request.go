@@ -63,17 +63,10 @@ func do[T any](ctx context.Context, c *Client, q *request, decode func(*answer) 
 	return decode(a)
 }
 
-// A request passes through a chain of methods, each of which has one concern and calls the next. What is below them is
-// an http.RoundTripper, which Config.Wrap can wrap.
-//
-//	retry         sends again what the operation allows
-//	waitForLimit  waits for the rate limit and for Retry-After
-//	authenticate  adds the token, and renews it
-//	exchange      sends one HTTP request, and says what the response proves
-
 const maxAttempts = 3
 
-// retry sends a request again after a fault, as far as its effect allows.
+// retry sends a request again after a fault, as far as its effect allows. It is the first of the methods that a request
+// passes through, each of which has one concern and calls the next: retry, waitForLimit, authenticate, exchange.
 func (c *Client) retry(ctx context.Context, q *request) (*answer, *Error) {
 	for attempt := 1; ; attempt++ {
 		a, failure := c.waitForLimit(ctx, q)
@@ -127,29 +120,12 @@ func WithUntrustedID(ctx context.Context) context.Context {
 
 func hasUntrustedID(ctx context.Context) bool { return ctx.Value(untrustedIDKey{}) != nil }
 
-// Change is the response to a request that changed something.
+// Change is the response to a request that changed something. The client reads nothing else of it.
 type Change struct {
 	// Accepted: the service carries it out later (202). Read what has become of it.
 	Accepted bool
-	// Message is what the service says (interface: Accept check and Reject check), "" if nothing.
-	Message Secret
-	// Application is the application in the response (interface: Archive application), nil if it shows none.
-	Application *Application
-	// Raw is the whole response, which may have personal data; empty if it is empty.
-	Raw Raw
 }
 
-// change carries out an operation whose response need not say anything.
 func (c *Client) change(ctx context.Context, q *request) (*Change, error) {
-	return do(ctx, c, q, func(a *answer) (*Change, error) {
-		change := &Change{
-			Accepted: a.accepted(), Message: Hide(a.value.Object().Text("message")), Raw: a.raw(),
-		}
-		shown, err := parseApplication(a)
-		ofApplication := strings.HasPrefix(q.path, operations[OpRetrieveApplication].path)
-		if err == nil && ofApplication && shown.ID == q.id && shown.State != (State{}) {
-			change.Application = shown
-		}
-		return change, nil
-	})
+	return do(ctx, c, q, func(a *answer) (*Change, error) { return &Change{Accepted: a.accepted()}, nil })
 }

@@ -60,9 +60,6 @@ func SameBaseURL(one, other string) bool {
 // the default port, and slashes at the end make no difference. What cannot be parsed stays as it is.
 func NormalBaseURL(baseURL string) string { return strings.TrimRight(CanonicalURL(baseURL), "/") }
 
-// SameURL reports whether two texts are the same URL.
-func SameURL(a, b string) bool { return CanonicalURL(a) == CanonicalURL(b) }
-
 // CanonicalURL returns the form that all URLs share that a service may take for the same (RFC 3986, 6.2): the letter
 // case of scheme and host, the default port, and an empty path make no difference.
 func CanonicalURL(text string) string {
