@@ -61,30 +61,25 @@ func parseReferences(a *answer) (*References, error) {
 	}
 	next, more := a.value.NextPage(a.header)
 	references := &References{Complete: !more, Raw: a.raw().Reveal(), next: next}
-	references.add(a.value, 0)
+	references.add(a.value)
 	return references, nil
 }
 
-// add finds the lists among the members of an object, or sorts the entries of one list by the member that names their
-// type. It looks into other objects and lists.
-func (r *References) add(value wire.Value, depth int) {
-	if depth > 4 {
-		return
-	}
-	for _, item := range value.List() {
-		if list := r.list(item.Object().Text("type", "kind", "category")); list != nil {
-			*list = append(*list, parseReference(item.Object()))
-		} else {
-			r.add(item, depth+1)
-		}
-	}
-	for _, m := range value.Object() {
-		if list := r.list(m.Name); list != nil {
+// add finds the lists among the members of objects, and sorts the entries of one list by the member that names their
+// type.
+func (r *References) add(value wire.Value) {
+	value.Walk(5, func(m wire.Member) bool {
+		list := r.list(m.Name)
+		if list != nil {
 			*list = append(*list, parseReferenceList(m.Value)...)
-		} else {
-			r.add(m.Value, depth+1)
+		} else if m.Name == "" {
+			entry := m.Value.Object()
+			if list = r.list(entry.Text("type", "kind", "category")); list != nil {
+				*list = append(*list, parseReference(entry))
+			}
 		}
-	}
+		return list == nil
+	})
 }
 
 // What the folded names of the three lists have in them, and of others, such as the states of mandates.

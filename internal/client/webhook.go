@@ -121,7 +121,16 @@ func parseWebhooks(a *answer, urlNames []string) *Webhooks {
 	if len(a.json) > 0 {
 		webhooks.Raw = Hide(json.RawMessage(a.json))
 	}
-	webhooks.add(a.value, urlNames, 0)
+	find := func(m wire.Member) bool {
+		webhook, ok := parseWebhook(m.Value, urlNames)
+		if ok {
+			webhooks.Items = append(webhooks.Items, webhook)
+		}
+		return !ok
+	}
+	if find(wire.Member{Value: a.value}) {
+		a.value.Walk(4, find)
+	}
 	var list []wire.Value
 	list, webhooks.List = webhookList(a.value, urlNames)
 	// Every entry of the list is a webhook itself, and there is none outside of it.
@@ -157,22 +166,6 @@ func webhookList(value wire.Value, urlNames []string) ([]wire.Value, bool) {
 	return nil, false
 }
 
-func (w *Webhooks) add(value wire.Value, urlNames []string, depth int) {
-	if depth > 4 {
-		return
-	}
-	if webhook, ok := parseWebhook(value, urlNames); ok {
-		w.Items = append(w.Items, webhook)
-		return
-	}
-	for _, item := range value.List() {
-		w.add(item, urlNames, depth+1)
-	}
-	for _, m := range value.Object() {
-		w.add(m.Value, urlNames, depth+1)
-	}
-}
-
 // parseWebhook reads an object that has a URL; an object without one is no webhook.
 func parseWebhook(value wire.Value, urlNames []string) (Webhook, bool) {
 	o := value.Object()
@@ -197,9 +190,9 @@ func parseWebhook(value wire.Value, urlNames []string) (Webhook, bool) {
 	return webhook, true
 }
 
-// WithURL returns the webhooks that deliver to a URL, in any form of it (see SameURL).
+// WithURL returns the webhooks that deliver to a URL, in any form of it (see CanonicalURL).
 func (w *Webhooks) WithURL(wanted string) []Webhook {
 	return slices.DeleteFunc(slices.Clone(w.Items), func(webhook Webhook) bool {
-		return !SameURL(webhook.URL.Reveal(), wanted)
+		return CanonicalURL(webhook.URL.Reveal()) != CanonicalURL(wanted)
 	})
 }

@@ -59,24 +59,20 @@ func (m Member) reportsFailure() bool {
 	}
 }
 
+// pageLevels is how deep in a response its page may be described.
+const pageLevels = 4
+
 // HasMore reports whether the response around a list of some length says that there is more than the list.
 func (v Value) HasMore(header http.Header, length int) bool {
 	_, more := v.NextPage(header)
-	return more || v.countsMore(length, 4)
-}
-
-func (v Value) countsMore(length, depth int) bool {
-	return depth > 0 && slices.ContainsFunc(v.Object(), func(m Member) bool {
+	v.Walk(pageLevels, func(m Member) bool {
 		number, _ := m.Value.ID()
-		switch name := FoldName(m.Name); {
-		case slices.Contains(countNames, name):
-			return number > int64(length)
-		case slices.Contains(pagesNames, name):
-			return number > 1
-		default:
-			return m.Value.countsMore(length, depth-1)
-		}
+		name := FoldName(m.Name)
+		more = more || slices.Contains(countNames, name) && number > int64(length) ||
+			slices.Contains(pagesNames, name) && number > 1
+		return name != "" // the items of a list are about other things
 	})
+	return more
 }
 
 var nextLink = regexp.MustCompile(`(?i)<([^>]*)>[^,<]*;\s*rel="?next\b`)
@@ -88,34 +84,28 @@ func (v Value) NextPage(header http.Header) (query string, more bool) {
 	if link := nextLink.FindStringSubmatch(strings.Join(header.Values("Link"), ",")); link != nil {
 		return queryOf(link[1]), true
 	}
-	return v.nextPage(4)
-}
-
-func (v Value) nextPage(depth int) (query string, more bool) {
-	if depth == 0 {
-		return "", false
-	}
-	for _, m := range v.Object() {
-		inner, found := m.nextPage(depth)
-		if query, more = cmp.Or(query, inner), more || found; query != "" {
-			break
+	v.Walk(pageLevels, func(m Member) bool {
+		name := FoldName(m.Name)
+		if !slices.Contains(nextPageNames, name) {
+			return name != ""
 		}
-	}
+		shown, found := m.Value.nextPage()
+		query, more = cmp.Or(query, shown), more || found
+		return false
+	})
 	return query, more
 }
 
-func (m Member) nextPage(depth int) (query string, more bool) {
-	if !slices.Contains(nextPageNames, FoldName(m.Name)) {
-		return m.Value.nextPage(depth - 1)
-	}
-	if number, isNumber := m.Value.ID(); isNumber {
+// nextPage reads the value of a member that is named for the next page: its number, or its URL.
+func (v Value) nextPage() (query string, more bool) {
+	if number, isNumber := v.ID(); isNumber {
 		return "page=" + strconv.FormatInt(number, 10), true
 	}
-	link, isText := m.Value.AsString()
+	link, isText := v.AsString()
 	if !isText {
-		link = m.Value.Object().Text("href", "url")
+		link = v.Object().Text("href", "url")
 	}
-	return queryOf(link), !m.Value.IsNull() && !m.Value.isFalse() && m.Value.Raw() != `""`
+	return queryOf(link), !v.IsNull() && !v.isFalse() && v.raw != `""`
 }
 
 func queryOf(link string) string {

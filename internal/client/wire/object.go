@@ -118,6 +118,23 @@ func (v Value) wrapped(o Object, names []string) []Value {
 	return found
 }
 
+// Walk shows each member of an object, and each item of a list as a member without a name. It goes into those for which
+// into returns true, so many levels deep.
+func (v Value) Walk(levels int, into func(Member) bool) {
+	if levels == 0 {
+		return
+	}
+	members := v.Object()
+	for _, item := range v.List() {
+		members = append(members, Member{Value: item})
+	}
+	for _, m := range members {
+		if into(m) {
+			m.Value.Walk(levels-1, into)
+		}
+	}
+}
+
 // Layers returns a value and what it wraps, the outermost first; of lists of one, only if wanted.
 func (v Value) Layers(inLists bool, names ...string) []Value {
 	layers, level := []Value{v}, []Value{v}
