@@ -103,6 +103,9 @@ func stripMetadata(object any) (any, error) {
 		if candidates := engine.Candidates(annotated); len(candidates) > 0 {
 			annotations[v1alpha1.CandidateAnnotation] = engine.FormatCandidates(candidates)
 		}
+		if ids := engine.UnknownIDs(annotated); len(ids) > 0 {
+			annotations[v1alpha1.UnknownIDsAnnotation] = engine.FormatCandidates(ids)
+		}
 		if account := connection.VouchedAccount(annotated); account != "" {
 			annotations[v1alpha1.SameAccountAnnotation] = strings.Clone(account)
 		}

@@ -192,6 +192,7 @@ func addControllers(
 		identityServices.SetupWithManager(manager),
 		mandates.SetupWithManager(ctx, manager, connections.Mandates.Workers()),
 		actions.SetupWithManager(ctx, manager, connections.Actions.Workers()),
+		notification.NewFinder(cache, clusterServices, connections, writer).SetupWithManager(manager),
 		addNotifications(ctx, manager, options, clusterServices),
 		manager.Add(retention),
 		manager.Add(leaderMetrics(objectCounter{cache, mandates.Lag})),
@@ -210,7 +211,7 @@ func addNotifications(ctx context.Context, manager ctrl.Manager, options *Option
 	server, index := notification.NewServer(&notification.Config{
 		BindAddress: options.notificationBindAddress,
 		Cache:       apierror.CompleteReader{Reader: manager.GetClient()}, Live: manager.GetAPIReader(),
-		ClusterServices: clusterServices, Metadata: writer, Status: writer.Status(), Capture: options.notificationCapture,
+		ClusterServices: clusterServices, Metadata: writer, Capture: options.notificationCapture,
 		Observe: func(result string) { notifications.WithLabelValues(result).Inc() },
 	})
 	mandates, err := manager.GetCache().GetInformer(ctx, &v1alpha1.Mandate{})
