@@ -81,7 +81,7 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 	flags.StringVar(&o.notificationBindAddress, "notification-bind-address", o.notificationBindAddress,
 		"Address of the receiver of the service's notifications, such as :8082; 0 disables it.")
 	flags.BoolVar(&o.notificationCapture, "notification-capture", o.notificationCapture,
-		"Log the field names of notifications, and the lengths of their values. Default: false.")
+		"Log the field names of notifications. Default: false.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", o.leaderElect,
 		"Elect a leader, so that only one of several replicas works. Default: false.")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", o.leaderElectionNamespace,

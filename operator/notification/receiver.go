@@ -166,7 +166,8 @@ var invalidKey = connection.Key{Kind: v1alpha1.ServiceKindIdentityService}
 func parse(request *http.Request) (key connection.Key, token string, valid bool) {
 	rest, found := strings.CutPrefix(request.URL.EscapedPath(), "/notifications/")
 	parts := strings.Split(rest, "/")
-	if request.Method != http.MethodPost && !isHandshake(request) || !found || len(parts) < 2 || len(parts) > 3 {
+	isHandshake := request.Method == http.MethodGet && queryChallenge(request) != ""
+	if request.Method != http.MethodPost && !isHandshake || !found || len(parts) < 2 || len(parts) > 3 {
 		return invalidKey, "", false
 	}
 	for i, part := range parts {

@@ -1,7 +1,6 @@
 package notification
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"mime"
@@ -126,40 +125,24 @@ func id(text string) int64 {
 	return number
 }
 
-// scan gives all values of a delivery, but for true, false and null, with their names.
+// scan gives all values of a delivery, but for true, false and null, with their names. The content type is a hint, too:
+// JSON is known by how it begins.
 func scan(contentType string, body []byte, found func(parent, key, text string)) {
-	s := scanner{found: found}
-	switch body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff"))); formatOf(contentType, body) {
-	case formatJSON:
-		s.document("", string(body))
-	case formatForm:
-		s.form(string(body))
+	s, text := scanner{found: found}, strings.TrimSpace(strings.TrimPrefix(string(body), "\ufeff"))
+	switch {
+	case text == "":
+	case strings.ContainsRune(`{["`, rune(text[0])):
+		s.document("", text)
+	case isForm(contentType), strings.Contains(text, "=") && !strings.ContainsAny(text, "<> \t\r\n"):
+		s.form(text)
 	default:
-		s.words(string(body))
+		s.words(text)
 	}
 }
 
-// format of a delivery.
-type format string
-
-const (
-	formatJSON format = "JSON"
-	formatForm format = "form"
-	formatText format = "text"
-)
-
-// formatOf a body. The content type is a hint, too: JSON is known by how it begins.
-func formatOf(contentType string, body []byte) format {
+func isForm(contentType string) bool {
 	media, _, _ := mime.ParseMediaType(contentType) // an invalid one is none
-	switch {
-	case len(body) > 0 && bytes.IndexByte([]byte(`{["`), body[0]) >= 0:
-		return formatJSON
-	case media == "application/x-www-form-urlencoded",
-		bytes.IndexByte(body, '=') > 0 && !bytes.ContainsAny(body, "<> \t\r\n"):
-		return formatForm
-	default:
-		return formatText
-	}
+	return media == "application/x-www-form-urlencoded"
 }
 
 // scanner reads one delivery.
