@@ -23,8 +23,8 @@ var notificationMessages = map[string]string{
 		"names. Bind the operator's ClusterRole in the Secret's namespace, or move the Secret.",
 	v1alpha1.ReasonNotificationSecretInvalid: "The Secret that spec.notifications.secretRef names needs the key token. " +
 		"It and previousToken, if present, need 32 characters or more, and no white space.",
-	v1alpha1.ReasonNotificationsDisabled: "The operator runs without --notification-bind-address, so it receives " +
-		"nothing. Set the flag, or remove spec.notifications.",
+	v1alpha1.ReasonNotificationsDisabled: "The operator runs without --separate-receiver and " +
+		"--notification-bind-address, so nothing is received. Set one of them, or remove spec.notifications.",
 }
 
 // receiving is what is known of the tokens of deliveries.
