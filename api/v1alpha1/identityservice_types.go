@@ -76,9 +76,8 @@ type IdentityServiceSpec struct {
 	// +required
 	CredentialsSecretRef SecretReference `json:"credentialsSecretRef"`
 
-	// notifications lets the operator receive the notifications of the service, if the operator's flag
-	// --notification-bind-address is set. Statuses then follow the service within seconds, and the operator polls less
-	// often. Default: none, the operator only polls.
+	// notifications lets the operator receive the notifications of the service, if its receiver runs. Statuses then follow
+	// the service within seconds, and the operator polls less often. Default: none, the operator only polls.
 	// +optional
 	Notifications *Notifications `json:"notifications,omitempty"`
 }

@@ -15,8 +15,6 @@ const (
 	// candidateRetryInterval is when a candidate that could not be read is read again. The pause doubles with each
 	// failure, up to maxCandidatePause.
 	candidateRetryInterval, maxCandidatePause = 5 * time.Second, time.Hour
-	// maxCandidateTries are counted: the pause is the longest one by then.
-	maxCandidateTries = 11
 	// candidateReadsBeforeCreate is how often a candidate has to fail to be read until no create waits for it any more.
 	candidateReadsBeforeCreate = 2
 )
@@ -176,7 +174,7 @@ func (r *reconciliation) skipCandidate(id int64, result candidateResult) {
 	for _, one := range before {
 		switch {
 		case one.id == id && one.request == made.request:
-			made.tries = min(one.tries+1, maxCandidateTries)
+			made.tries = min(one.tries+1, 11) // the pause is the longest one by then
 		case one.id != id && slices.Contains(named, one.id):
 			known.reads = append(known.reads, one)
 		}

@@ -27,8 +27,8 @@ func capture(deliver func(connection.Key, string, []byte)) func(connection.Key, 
 	}
 }
 
-// namesIn are those of members, with those of the members that their objects belong to. Where names and values cannot be
-// told apart, there are none.
+// namesIn are those of members, with those of the members that their objects belong to. Where names and values cannot
+// be told apart, there are none.
 func namesIn(contentType string, body []byte) (names []string) {
 	if !json.Valid(body) && !isForm(contentType) {
 		return nil

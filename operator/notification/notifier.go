@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -231,8 +233,8 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 	err = annotate(ctx, n.metadata, string(key.Kind), service, map[string]any{
 		v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(append(written, ids...)),
 	})
-	if err != nil {
-		n.recent.remember(key, ids, nil) // for the next try
+	if err != nil { // they are the first ones of the next try
+		n.recent.remember(key, ids, slices.Collect(maps.Keys(waiting.references)))
 	}
 	return after, err
 }

@@ -168,9 +168,14 @@ func TestReplicasNameIDs(t *testing.T) {
 		n.stale.service.Store(n.api.services[testKey].(*v1alpha1.IdentityService).DeepCopy())
 		n.deliver(`{"id":4711}`)
 		n.deliver(`{"id":4712}`)
+		for i := range v1alpha1.MaxCandidates {
+			n.deliver(fmt.Sprintf(`{"id":%d}`, 1000+i))
+		}
 		n.wantUnknown("while the cache is behind", 4711)
 		n.stale.service.Store(nil)
 		n.wait(interval)
-		n.wantUnknown("in the end", 4711, 4712)
+		if got := n.api.unknown(testKey); len(got) != v1alpha1.MaxCandidates || !slices.Equal(got[:2], []int64{4711, 4712}) {
+			n.Errorf("in the end, the service has %d", got)
+		}
 	})
 }
