@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -62,7 +64,14 @@ func TestReceiverChangesTwoAnnotations(t *testing.T) {
 			t.Errorf("the receiver can write the status of %s: %v", resource, err)
 		}
 	}
-	for _, resource := range []string{"secrets", "applicationrecords.idv.mandate.io", "mandateactions.idv.mandate.io"} {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "theirs"}}
+	if err := c.as(receiver).Get(t.Context(), client.ObjectKeyFromObject(secret), secret); !apierrors.IsForbidden(err) {
+		t.Errorf("the receiver can read a Secret: error %v", err)
+	}
+	if err := c.as(receiver).List(t.Context(), &corev1.SecretList{}); !apierrors.IsForbidden(err) {
+		t.Errorf("the receiver can list Secrets: error %v", err)
+	}
+	for _, resource := range []string{"applicationrecords", "mandateactions"} {
 		if c.may("", receiver, "get", resource) || c.may("", receiver, "list", resource) {
 			t.Errorf("the receiver may read %s", resource)
 		}
