@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,20 +54,45 @@ func TestManagerFitsTogether(t *testing.T) {
 	c := in(t, env)
 	installed(c)
 	c.apply("--kustomize", "config/manager")
-	deployment := c.deployment()
-	service, policy := &corev1.Service{}, &networkingv1.NetworkPolicy{}
-	receiver := &corev1.Service{}
-	receiverKey := client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-notifications"}
-	c.check(c.Get(t.Context(), receiverKey, receiver))
-	c.check(c.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-metrics"}, service))
-	c.check(c.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator"}, policy))
+	c.fitsTogether("mandate-operator", "mandate-operator-metrics")
+	c.fitsTogether("mandate-operator-receiver", "mandate-operator-receiver-metrics", "mandate-operator-notifications")
+}
+
+// fitsTogether compares a Deployment with its NetworkPolicy, its PodDisruptionBudget and its Services.
+func (c *cluster) fitsTogether(name string, services ...string) {
+	c.Helper()
+	get := func(name string, into client.Object) {
+		c.Helper()
+		c.check(c.Get(c.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: name}, into))
+	}
+	t, deployment := c.T, &appsv1.Deployment{}
+	policy, budget := &networkingv1.NetworkPolicy{}, &policyv1.PodDisruptionBudget{}
+	get(name, deployment)
+	get(name, policy)
+	get(name, budget)
 	template := deployment.Spec.Template
-	for what, selector := range map[string]map[string]string{
-		"Deployment":    deployment.Spec.Selector.MatchLabels,
-		"Service":       service.Spec.Selector,
-		"receiver":      receiver.Spec.Selector,
-		"NetworkPolicy": policy.Spec.PodSelector.MatchLabels,
-	} {
+	selectors := map[string]map[string]string{
+		"Deployment":          deployment.Spec.Selector.MatchLabels,
+		"NetworkPolicy":       policy.Spec.PodSelector.MatchLabels,
+		"PodDisruptionBudget": budget.Spec.Selector.MatchLabels,
+	}
+	container := template.Spec.Containers[0]
+	named := map[string]intstr.IntOrString{
+		"the liveness probe":  container.LivenessProbe.HTTPGet.Port,
+		"the readiness probe": container.ReadinessProbe.HTTPGet.Port,
+	}
+	for _, of := range services {
+		service := &corev1.Service{}
+		get(of, service)
+		selectors[of], named[of] = service.Spec.Selector, service.Spec.Ports[0].TargetPort
+	}
+	for i, rule := range policy.Spec.Ingress {
+		named[fmt.Sprintf("the NetworkPolicy %d", i)] = *rule.Ports[0].Port
+	}
+	if len(policy.Spec.Ingress) != len(services) {
+		t.Errorf("%s has %d Services, and its NetworkPolicy admits %d", name, len(services), len(policy.Spec.Ingress))
+	}
+	for what, selector := range selectors {
 		for key, value := range selector {
 			if template.Labels[key] != value {
 				t.Errorf("the %s selects %s=%s; the Pod has %v", what, key, value, template.Labels)
@@ -76,21 +103,12 @@ func TestManagerFitsTogether(t *testing.T) {
 		}
 	}
 	ports := portsOf(t, deployment)
-	container := template.Spec.Containers[0]
-	for what, port := range map[string]intstr.IntOrString{
-		"the liveness probe":  container.LivenessProbe.HTTPGet.Port,
-		"the readiness probe": container.ReadinessProbe.HTTPGet.Port,
-		"the Service":         service.Spec.Ports[0].TargetPort,
-		"the receiver":        receiver.Spec.Ports[0].TargetPort,
-		"the NetworkPolicy":   *policy.Spec.Ingress[0].Ports[0].Port,
-		"its second rule":     *policy.Spec.Ingress[1].Ports[0].Port,
-	} {
+	for what, port := range named {
 		if ports[port.StrVal] == 0 {
 			t.Errorf("%s names the port %s; the Pod has %v", what, &port, ports)
 		}
 	}
-	account := client.ObjectKey{Namespace: operatorNamespace, Name: template.Spec.ServiceAccountName}
-	c.check(c.Get(t.Context(), account, &corev1.ServiceAccount{}))
+	get(template.Spec.ServiceAccountName, &corev1.ServiceAccount{})
 	requests, limits := container.Resources.Requests, container.Resources.Limits
 	if requests.Cpu().IsZero() || requests.Memory().IsZero() || limits.Memory().IsZero() {
 		t.Errorf("the resources are %+v", container.Resources)

@@ -159,8 +159,9 @@ func TestOperatorChangesItsMetadataOnly(t *testing.T) {
 	c.waitForAccess("", "administrator", "patch", "mandates")
 	objects := c.ownedObjects(namespace)
 	attempts := c.foreignWrites(objects)
+	c.grantReceiver()
 	users := map[string]bool{ // and whether they are limited
-		testenv.OperatorUser: true, "operator-of-a-namespace": true, "editor": false, "restorer": false,
+		testenv.OperatorUser: true, "operator-of-a-namespace": true, receiver: true, "editor": false, "restorer": false,
 		"administrator": false,
 	}
 	try := func(user string, limited bool) (refusals int) {

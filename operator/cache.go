@@ -106,6 +106,9 @@ func stripMetadata(object any) (any, error) {
 		if record := engine.CompleteRecord(annotated); record != "" {
 			annotations[v1alpha1.RecordCompleteAnnotation] = strings.Clone(string(record))
 		}
+		if ids := engine.UnknownIDs(annotated); len(ids) > 0 {
+			annotations[v1alpha1.UnknownIDsAnnotation] = engine.FormatCandidates(ids)
+		}
 		if account := connection.VouchedAccount(annotated); account != "" {
 			annotations[v1alpha1.SameAccountAnnotation] = strings.Clone(account)
 		}

@@ -100,6 +100,31 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	return err
 }
 
+// Receive runs the receiver of notifications alone, until ctx ends. Its account reads no Secret, and changes
+// annotations only.
+func Receive(ctx context.Context, config *rest.Config, options *Options) error {
+	setBuildInfo(options.version)
+	config = tolerant.Config(config)
+	if err := awaitKinds(ctx, config); err != nil {
+		return err
+	}
+	watched := newWatches(clock.RealClock{})
+	cached := cacheOptions(options.namespaces(), watched, newUnreadableObjects(ctrl.Log))
+	manager, err := newManager(config, options, cached)
+	if err != nil {
+		return err
+	}
+	clusterServices, err := canReadClusterServices(ctx, manager)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(addChecks(manager, watched), addNotifications(ctx, manager, options, clusterServices))
+	if err != nil {
+		return err
+	}
+	return manager.Start(ctx)
+}
+
 // addChecks adds what the probes and the metrics say of the cache.
 func addChecks(manager ctrl.Manager, watched *watches) error {
 	errs := []error{
@@ -155,7 +180,7 @@ func addControllers(
 	// Strict: an API server with an older CRD must refuse what it would otherwise drop silently.
 	strict := client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict)
 	writer := client.WithFieldOwner(strict, fieldOwner)
-	clusterServices, err := canReadClusterServices(ctx, manager)
+	clusterServices, err := canReadClusterServices(ctx, manager, "namespaces")
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +193,7 @@ func addControllers(
 		URLs: options.urls(), DeletionGiveUpAfter: options.deletionGiveUpAfter,
 		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest,
 		Budget:        connection.NewBudget(responseBudget),
-		Notifications: isServed(options.notificationBindAddress),
+		Notifications: options.separateReceiver || isServed(options.notificationBindAddress),
 	})
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
@@ -194,6 +219,7 @@ func addControllers(
 		identityServices.SetupWithManager(manager),
 		mandates.SetupWithManager(ctx, manager, connections.Mandates.Workers()),
 		actions.SetupWithManager(ctx, manager, connections.Actions.Workers()),
+		notification.NewFinder(cache, clusterServices, connections, writer).SetupWithManager(manager),
 		addNotifications(ctx, manager, options, clusterServices),
 		manager.Add(retention),
 		manager.Add(leaderMetrics(objectCounter{cache, mandates.Lag})),
@@ -212,7 +238,7 @@ func addNotifications(ctx context.Context, manager ctrl.Manager, options *Option
 	server, index := notification.NewServer(&notification.Config{
 		BindAddress: options.notificationBindAddress,
 		Cache:       apierror.CompleteReader{Reader: manager.GetClient()}, Live: manager.GetAPIReader(),
-		ClusterServices: clusterServices, Metadata: writer, Status: writer.Status(), Capture: options.notificationCapture,
+		ClusterServices: clusterServices, Metadata: writer, Capture: options.notificationCapture,
 		Observe: func(result string) { notifications.WithLabelValues(result).Inc() },
 	})
 	mandates, err := manager.GetCache().GetInformer(ctx, &v1alpha1.Mandate{})

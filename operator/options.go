@@ -28,6 +28,7 @@ type Options struct {
 	pprofBindAddress        string
 	notificationBindAddress string
 	notificationCapture     bool
+	separateReceiver        bool
 	leaderElect             bool
 	leaderElectionNamespace string
 	leaderElectionID        string
@@ -62,8 +63,8 @@ func NewOptions(version string) *Options {
 	}
 }
 
-// BindFlags adds the operator's flags to flags.
-func (o *Options) BindFlags(flags *flag.FlagSet) {
+// BindReceiverFlags adds the flags to flags that the receiver of notifications has, too.
+func (o *Options) BindReceiverFlags(flags *flag.FlagSet) {
 	flags.StringVar(&o.metricsBindAddress, "metrics-bind-address", o.metricsBindAddress,
 		"Address of the metrics endpoint, such as :8443; 0 disables it.")
 	flags.BoolVar(&o.metricsSecure, "metrics-secure", o.metricsSecure,
@@ -81,15 +82,22 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 	flags.StringVar(&o.notificationBindAddress, "notification-bind-address", o.notificationBindAddress,
 		"Address of the receiver of the service's notifications, such as :8082; 0 disables it.")
 	flags.BoolVar(&o.notificationCapture, "notification-capture", o.notificationCapture,
-		"Log the field names of notifications, and the types and lengths of their values. Default: false.")
+		"Log the field names of notifications. Default: false.")
+	flags.StringVar(&o.watchNamespaces, "watch-namespaces", o.watchNamespaces,
+		"Namespaces to watch, separated by commas. Default: all namespaces.")
+}
+
+// BindFlags adds the operator's flags to flags.
+func (o *Options) BindFlags(flags *flag.FlagSet) {
+	o.BindReceiverFlags(flags)
+	flags.BoolVar(&o.separateReceiver, "separate-receiver", o.separateReceiver,
+		"Notifications are received by mandate-operator receive, which runs separately. Default: false.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", o.leaderElect,
 		"Elect a leader, so that only one of several replicas works. Default: false.")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", o.leaderElectionNamespace,
 		"Namespace of the leader's Lease; required outside a cluster. Default: the operator's own namespace.")
 	flags.StringVar(&o.leaderElectionID, "leader-election-id", o.leaderElectionID,
 		"Name of the leader's Lease, which the replicas of one operator share.")
-	flags.StringVar(&o.watchNamespaces, "watch-namespaces", o.watchNamespaces,
-		"Namespaces to watch, separated by commas. Default: all namespaces.")
 	flags.StringVar(&o.allowedHosts, "allowed-hosts", o.allowedHosts,
 		"Hosts that spec.baseURL may name, separated by commas, such as *.example.com or idv.example.com:8443.")
 	flags.BoolVar(&o.allowLoopbackHTTP, "allow-loopback-http", o.allowLoopbackHTTP,

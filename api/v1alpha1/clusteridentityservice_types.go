@@ -77,9 +77,8 @@ type ClusterIdentityServiceSpec struct {
 	// +required
 	CredentialsSecretRef NamespacedSecretReference `json:"credentialsSecretRef"`
 
-	// notifications lets the operator receive the notifications of the service, if the operator's flag
-	// --notification-bind-address is set. Statuses then follow the service within seconds, and the operator polls less
-	// often. Default: none, the operator only polls.
+	// notifications lets the operator receive the notifications of the service, if its receiver runs. Statuses then follow
+	// the service within seconds, and the operator polls less often. Default: none, the operator only polls.
 	// +optional
 	Notifications *ClusterNotifications `json:"notifications,omitempty"`
 

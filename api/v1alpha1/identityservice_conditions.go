@@ -38,7 +38,7 @@ const (
 	ReasonNotificationSecretForbidden = "NotificationSecretForbidden"
 	// ReasonNotificationSecretInvalid: the Secret lacks the key token, or a token in it is too short.
 	ReasonNotificationSecretInvalid = "NotificationSecretInvalid"
-	// ReasonNotificationsDisabled: the operator runs without --notification-bind-address.
+	// ReasonNotificationsDisabled: the operator runs without --separate-receiver and --notification-bind-address.
 	ReasonNotificationsDisabled = "NotificationsDisabled"
 )
 

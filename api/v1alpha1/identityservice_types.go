@@ -76,9 +76,8 @@ type IdentityServiceSpec struct {
 	// +required
 	CredentialsSecretRef SecretReference `json:"credentialsSecretRef"`
 
-	// notifications lets the operator receive the notifications of the service, if the operator's flag
-	// --notification-bind-address is set. Statuses then follow the service within seconds, and the operator polls less
-	// often. Default: none, the operator only polls.
+	// notifications lets the operator receive the notifications of the service, if its receiver runs. Statuses then follow
+	// the service within seconds, and the operator polls less often. Default: none, the operator only polls.
 	// +optional
 	Notifications *Notifications `json:"notifications,omitempty"`
 }
@@ -87,7 +86,7 @@ type IdentityServiceSpec struct {
 type Notifications struct {
 	// secretRef names the Secret with the token that a notification must contain. The key token has at least 32
 	// characters, and no white space. While you rotate the token, the key previousToken has the old one. The operator
-	// notices a change within 30 seconds.
+	// notices a change within 20 seconds.
 	// +required
 	SecretRef SecretReference `json:"secretRef"`
 
@@ -157,6 +156,13 @@ type NotificationsStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Path string `json:"path,omitempty"`
+	// tokenDigests are the SHA-256 digests of the tokens that are good now. The receiver of notifications compares them,
+	// so that it needs to read no Secret.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=2
+	// +kubebuilder:validation:items:MaxLength=64
+	TokenDigests []string `json:"tokenDigests,omitempty"`
 	// lastReceivedTime is when the last notification about an application of a Mandate arrived. It is at most ten
 	// minutes late. For seven days after it, the operator reads applications about once a day.
 	// +optional

@@ -17,14 +17,19 @@ const NotificationRequestPrefix = "notification/"
 
 // CandidateAnnotation on a Mandate whose create had no answer names applications that may be its own, by their ids,
 // separated by commas: at most MaxCandidates. The operator reads each of them, and binds the one that has the Mandate's
-// reference. The receiver of notifications sets it, and so can a person.
+// reference. The operator sets it for what a notification named and shows that reference, and so can a person.
 const CandidateAnnotation = "idv.mandate.io/candidate-application-ids"
 
 // RecordCompleteAnnotation on a Mandate has the metadata.uid of its ApplicationRecord, if a person says that the
 // record, which was restored from a backup, lacks nothing that was sent. It needs the verb adopt.
 const RecordCompleteAnnotation = "idv.mandate.io/record-complete"
 
-// MaxCandidates is how many ids CandidateAnnotation has at most. Of more, the last ones count.
+// UnknownIDsAnnotation on an IdentityService or ClusterIdentityService names applications that its notifications named
+// while the create of a Mandate had no answer, as ids separated by commas. The operator reads each of them once, and names it to
+// the Mandate whose reference it shows. Only the receiver of notifications sets it.
+const UnknownIDsAnnotation = "idv.mandate.io/unknown-application-ids"
+
+// MaxCandidates is how many ids each of these annotations has at most. Of more, the last ones count.
 const MaxCandidates = 20
 
 // The rules of Mandate that compare with status are at its root, because only the root sees spec and status together.

@@ -2,12 +2,14 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
 
 	_ "golang.org/x/crypto/x509roots/fallback" // the image has no other certificates of authorities
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -22,7 +24,14 @@ func main() {
 	client.RedactStandardLog()
 	options := operator.NewOptions(version.Number())
 	logOptions := zap.Options{}
-	options.BindFlags(flag.CommandLine)
+	start := operator.Run
+	if len(os.Args) > 1 && os.Args[1] == "receive" {
+		start = operator.Receive
+		os.Args = append(os.Args[:1:1], os.Args[2:]...)
+		options.BindReceiverFlags(flag.CommandLine)
+	} else {
+		options.BindFlags(flag.CommandLine)
+	}
 	logOptions.BindFlags(flag.CommandLine)
 	showVersion := flag.Bool("version", false, "Print the version and exit.")
 	flag.Usage = usage
@@ -32,7 +41,7 @@ func main() {
 		return
 	}
 	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "mandate-operator: takes no arguments, only flags; see --help\n")
+		fmt.Fprintf(os.Stderr, "mandate-operator: takes no arguments but receive, only flags; see --help\n")
 		os.Exit(2)
 	}
 	if err := options.Validate(); err != nil {
@@ -46,17 +55,17 @@ func main() {
 	for _, warning := range options.Warnings() {
 		ctrl.Log.Info("Warning: " + warning)
 	}
-	os.Exit(run(options))
+	os.Exit(run(start, options))
 }
 
-func run(options *operator.Options) int {
+func run(start func(context.Context, *rest.Config, *operator.Options) error, options *operator.Options) int {
 	ctx := ctrl.SetupSignalHandler()
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		ctrl.Log.Error(err, "No cluster configured, set --kubeconfig or KUBECONFIG, or run in a cluster")
 		return 1
 	}
-	err = operator.Run(ctx, config, options)
+	err = start(ctx, config, options)
 	switch {
 	case meta.IsNoMatchError(err):
 		ctrl.Log.Error(
@@ -77,6 +86,9 @@ func usage() {
 		`mandate-operator creates an application at an identity verification service for each Mandate. The status of
 the Mandate shows the progress of each individual. The operator runs in a cluster, or outside with --kubeconfig or
 KUBECONFIG.
+
+With receive as the first argument, it only receives the notifications of the service. That process needs no Secrets,
+and an account that may read Mandates and services, and patch their annotations.
 
 Flags:
 `,

@@ -82,7 +82,7 @@ var layers = []layer{
 		[]string{"operator/evidence", "operator/individuals", "operator/ledger"}, "internal/gitops", "operator/explore"),
 	controller("service", []string{"internal/receiver"}, "internal/gitops"),
 	// It is no controller, but uses what they share, and knows none of them either.
-	controller("notification", []string{"internal/receiver"}),
+	controller("notification", []string{"internal/receiver", "internal/reference"}),
 	{
 		dir: "operator", may: []string{"api", "internal/client", "internal/tolerant"},
 		tests: []string{"internal/reference", "internal/sandbox", "internal/testenv"}, never: terraform,

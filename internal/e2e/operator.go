@@ -12,7 +12,7 @@ import (
 const (
 	operatorNamespace = "mandate-operator-system"
 	operatorName      = "mandate-operator"
-	replicas          = 2
+	replicas          = 2 * 2 // of the operator, and of its receiver
 	// The images that the docs push to a registry. Here they are imported.
 	operatorImage = "registry.example.com/mandate-operator"
 	sandboxImage  = "registry.example.com/idv-sandbox"
@@ -36,10 +36,14 @@ func (s *scenario) helm(ctx context.Context, command, tag string) error {
 	return errors.Join(err, s.available(ctx))
 }
 
-// available waits until all replicas are.
+// available waits until all replicas of the operator and of its receiver are.
 func (s *scenario) available(ctx context.Context) error {
-	_, err := s.kubectl(ctx, "rollout", "status", "deployment/"+operatorName, "-n", operatorNamespace)
-	return err
+	var errs []error
+	for _, name := range []string{operatorName, operatorName + "-receiver"} {
+		_, err := s.kubectl(ctx, "rollout", "status", "deployment/"+name, "-n", operatorNamespace)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // ctr runs the client of containerd, on the images that the kubelet finds.

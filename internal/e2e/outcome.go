@@ -78,10 +78,10 @@ func (s *scenario) subscribe(ctx context.Context) error {
 	if err := s.cluster.Patch(ctx, service, patch); err != nil {
 		return err
 	}
-	err = until(ctx, "the IdentityService has a path", func(ctx context.Context) (bool, string) {
+	err = until(ctx, "the receiver knows the token", func(ctx context.Context) (bool, string) {
 		err := s.cluster.Get(ctx, client.ObjectKeyFromObject(service), service)
 		status := service.Status.Notifications
-		return err == nil && status != nil && status.Path != "", fmt.Sprint(err)
+		return err == nil && status != nil && len(status.TokenDigests) > 0, fmt.Sprint(err)
 	})
 	if err != nil {
 		return err

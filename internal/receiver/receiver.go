@@ -3,6 +3,8 @@
 package receiver
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -46,6 +48,12 @@ func URL(base, path, token string) string {
 func TokenOf(value []byte) (token string, ok bool) {
 	token = strings.TrimSpace(string(value))
 	return token, IsToken(token)
+}
+
+// Digest of a token, as the status of a service has it.
+func Digest(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
 }
 
 // PayloadOf gives the further fields of a subscription in a key of a Secret, nil for none, and whether they are a JSON

@@ -199,6 +199,24 @@ var theOperator = map[string][]control{
 			in: inConfig, test: "TestReports",
 		},
 	},
+	"somebody controls the receiver of notifications, which the internet can reach": {
+		{
+			off: "the policy does not know the receiver", file: operatorPolicy,
+			old: "      || authorizer.requestResource.check('notify').allowed()\n", new: "",
+			in: inConfig, test: "TestReceiverChangesTwoAnnotations",
+		},
+		{
+			off: "the receiver may do what the operator may", file: operatorPolicy,
+			old: "      size(variables.ofOperator) == 0\n", new: "      true\n",
+			in: inConfig, test: "TestReceiverChangesTwoAnnotations",
+		},
+		{
+			off: "the receiver may read Secrets", file: "config/rbac/receiver_role.yaml",
+			old: "  verbs: [get, list, watch, patch, notify]\n",
+			new: "  verbs: [get, list, watch, patch, notify]\n- apiGroups: [\"\"]\n  resources: [secrets]\n  verbs: [get]\n",
+			in:  inConfig, test: "TestReceiverChangesTwoAnnotations",
+		},
+	},
 	"somebody who has the token, or controls the receiver of notifications, orders something in the name of a user, " +
 		"such as a decision, an adoption, or the end of a suspension": {
 		{
@@ -213,8 +231,8 @@ var theOperator = map[string][]control{
 		},
 		{
 			off: "an operator with RoleBindings is not limited", file: operatorPolicy,
-			old: ".resource('applicationrecords').check('record')",
-			new: ".resource('mandates').check('patch')",
+			old: ".resource('applicationrecords').check('record').allowed()\n      || authorizer.requestResource",
+			new: ".resource('mandates').check('patch').allowed()\n      || authorizer.requestResource",
 			in:  inConfig, test: "TestOperatorChangesItsMetadataOnly",
 		},
 	},

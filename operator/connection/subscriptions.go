@@ -15,6 +15,8 @@ type Subscriptions struct {
 	Events []string
 	// FieldNames are the service's names for ours.
 	FieldNames map[string]string
+	// TokenDigests are those of the tokens that the receiver knows.
+	TokenDigests []string
 }
 
 // SubscriptionsOf returns the subscription settings of a service; nil if the operator does not subscribe its
@@ -34,10 +36,14 @@ func SubscriptionsOf(service Service) *Subscriptions {
 			names[ours] = theirs
 		}
 	}
-	return &Subscriptions{
+	of := &Subscriptions{
 		URL: settings.URL, Path: KeyOfService(service).NotificationPath(), Secret: *secret,
 		Events: settings.Events, FieldNames: names,
 	}
+	if shown := service.ServiceStatus().Notifications; shown != nil {
+		of.TokenDigests = shown.TokenDigests
+	}
+	return of
 }
 
 // maxSubscriptions is how many reconciliations may subscribe by way of one connection at a time: a service that does

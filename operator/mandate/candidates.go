@@ -2,7 +2,6 @@ package mandate
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -12,103 +11,112 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// candidates are the applications that may be the Mandate's, the last ones first.
+const (
+	// candidateRetryInterval is when a candidate that could not be read is read again. The pause doubles with each
+	// failure, up to maxCandidatePause.
+	candidateRetryInterval, maxCandidatePause = 5 * time.Second, time.Hour
+	// candidateReadsBeforeCreate is how often a candidate has to fail to be read until no create waits for it any more.
+	candidateReadsBeforeCreate = 2
+)
+
+// candidateReads is what this process knows of the candidates.
+type candidateReads struct {
+	by         connectionVersion // what follows is about the ids there
+	generation int64             // of the Mandate: after an edit, an application may be as its spec asks for
+	reads      []candidateRead
+}
+
+// candidateRead is the last read of a candidate.
+type candidateRead struct {
+	id     int64
+	at     time.Time
+	result candidateResult
+	// request is the one with which it was read, and tries how often it was. Another one has it read again, that of a
+	// notification only if it may be this Mandate's.
+	request string
+	tries   int
+}
+
+type candidateResult int
+
+const (
+	candidateOther      candidateResult = iota // it is another Mandate's or person's, and stays so
+	candidateIncomplete                        // there is none, or it does not show yet that it is this Mandate's
+	candidateUnread                            // the service failed to answer, for this id or for all
+)
+
+// resultWithReference is that of an application that does not show the Mandate's reference.
+func resultWithReference(shown string) candidateResult {
+	if shown == "" {
+		return candidateIncomplete
+	}
+	return candidateOther
+}
+
+// next is when a candidate is read again; never, if it reports false. One that is not found, or not as the spec asks
+// for, is read twice, because a read may lag behind the create.
+func (c candidateRead) next(request string) (time.Time, bool) {
+	another := request != "" && request != c.request
+	switch {
+	case another && (c.result != candidateOther || !engine.IsNotification(request)):
+		return c.at, true
+	case c.result == candidateUnread:
+		return c.at.Add(min(candidateRetryInterval<<(c.tries-1), maxCandidatePause)), true
+	default:
+		return c.at.Add(lagAllowance), c.result == candidateIncomplete && c.tries < 2
+	}
+}
+
+// delaysCreate reports whether the application may be the Mandate's, for all that is known, so that a create would only
+// be refused as a duplicate.
+func (c candidateRead) delaysCreate() bool {
+	return c.result == candidateUnread && c.tries < candidateReadsBeforeCreate
+}
+
+// candidates are the applications that may be the Mandate's, the last ones first: those that its annotation names, and
+// the one that the answer to the create showed.
 func (r *reconciliation) candidates() []int64 {
 	named := engine.Candidates(r.mandate)
-	if own := r.facts.record.candidate; own != 0 { // the answer to the create showed it
+	if own := r.facts.record.candidate; own != 0 {
 		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == own }), own)
-	}
-	if r.shownCandidate != 0 { // it shows the reference, so it is read first
-		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == r.shownCandidate }), r.shownCandidate)
 	}
 	slices.Reverse(named)
 	return named
 }
 
-// selectCandidates finds out which applications are to be read now. That something is not found may come from a
-// read that lags behind the create, so it is looked for once more, later, and when a notification comes.
+// selectCandidates finds out which candidates are to be read now, and when the next one is.
 func (r *reconciliation) selectCandidates() {
-	r.facts.candidates = nil
+	r.facts.candidates, r.nextCandidate = nil, 0
 	if r.facts.id != 0 {
 		return
 	}
-	r.eachCandidate(func(id int64, last *candidateRead, next time.Time) {
-		switch {
-		case !r.facts.now.Before(next):
-			r.facts.candidates = append(r.facts.candidates, id)
-		case last.delaysCreate():
-			r.facts.candidatePending = true
-		}
-	})
-}
-
-// nextCandidateRead is in how long an application is to be read again; 0 if none is.
-func (r *reconciliation) nextCandidateRead() (soonest time.Duration) {
-	r.eachCandidate(func(_ int64, _ *candidateRead, next time.Time) {
-		if after := next.Sub(r.facts.now); after > 0 && (soonest == 0 || after < soonest) {
-			soonest = after
-		}
-	})
-	return soonest
-}
-
-// eachCandidate goes through the applications that are to be read, now or later, with the last read of each and when
-// the next one is. Without a last read, the next one is at once.
-func (r *reconciliation) eachCandidate(do func(id int64, last *candidateRead, next time.Time)) {
-	all := r.candidates()
-	if len(all) == 0 {
-		return
-	}
 	known, request := r.candidatesRead(), engine.ReconcileRequest(r.mandate)
-	for i, id := range all {
-		if r.belongsToOther(id) {
+	for _, id := range r.candidates() {
+		i := slices.IndexFunc(known.reads, func(one candidateRead) bool { return one.id == id })
+		if i < 0 {
+			r.facts.candidates = append(r.facts.candidates, id)
 			continue
 		}
-		last := known.of(id)
-		if last == nil {
-			do(id, nil, time.Time{})
-		} else if next, again := last.next(request, i == 0 || i == 1 && r.shownCandidate != 0); again {
-			do(id, last, next)
+		next, again := known.reads[i].next(request)
+		switch after := next.Sub(r.facts.now); {
+		case !again:
+		case after <= 0:
+			r.facts.candidates = append(r.facts.candidates, id)
+		default:
+			r.facts.candidatePending = r.facts.candidatePending || known.reads[i].delaysCreate()
+			if r.nextCandidate == 0 || after < r.nextCandidate {
+				r.nextCandidate = after
+			}
 		}
 	}
 }
 
-// belongsToOther reports whether an application has shown another reference, for whichever Mandate it was read, and no
-// person has asked for another read since.
-func (r *reconciliation) belongsToOther(id int64) bool {
-	shown, known := r.candidateReferences.of(r.candidateID(id))
-	return known && shown != digestOf(r.reference) && !r.personAsksFor(id)
-}
-
-// personAsksFor reports whether an application was not read yet with the request of a person.
-func (r *reconciliation) personAsksFor(id int64) bool {
-	request := r.pendingRequest()
-	if request == "" || engine.IsNotification(request) {
-		return false
-	}
-	last := r.candidatesRead().of(id)
-	return last == nil || last.request != request
-}
-
-// readCandidate retrieves the next application that a notification has named. Those that are left when this Mandate's
-// is found may be those of others.
+// readCandidate retrieves the next candidate.
 func (r *reconciliation) readCandidate(ctx context.Context) {
 	id := r.facts.candidates[0]
-	switch {
-	case r.belongsToOther(id): // since this reconciliation began
-		r.dropCandidate(id)
-		return
-	case !r.candidateReferences.startRead(r.candidateID(id)): // it is read for another Mandate now, and may be this one's
-		r.facts.candidates, r.facts.candidatePending = r.facts.candidates[1:], true
-		return
-	}
-	application, err := r.retrieveCandidate(ctx, id)
+	application, err := r.client.RetrieveApplication(idv.WithUntrustedID(ctx), id)
 	if err != nil {
 		r.candidateFailed(ctx, id, err)
-		return
-	}
-	if r.facts.found != 0 {
-		r.facts.candidates = r.facts.candidates[1:]
 		return
 	}
 	r.readingCandidate = true
@@ -122,82 +130,58 @@ func (r *reconciliation) readCandidate(ctx context.Context) {
 		r.skipCandidate(id, candidateIncomplete)
 	default:
 		r.facts.found = id
-		r.facts.candidates = append(slices.Clone(r.facts.candidates[1:]), id)
 	}
 }
 
-// candidateFailed goes on to the next application after one that could not be read. One that no service answers for
-// must not keep those that it was named with from being read.
+// candidateFailed goes on to the next candidate after one that could not be read. One that no service answers for must
+// not keep the others from being read.
 func (r *reconciliation) candidateFailed(ctx context.Context, id int64, err error) {
 	kind := idv.KindOf(err)
 	switch {
-	case r.facts.found != 0 && isConnectionError(ctx, err):
-		r.facts.candidates = []int64{r.facts.found}
-		return
-	case r.facts.found != 0:
-		r.facts.candidates = r.facts.candidates[1:]
-		return
-	case isConnectionError(ctx, err):
+	case engine.IsConnectionError(ctx, err):
 		r.facts.candidates, r.facts.candidatePending = nil, true
 	case idv.OutcomeOf(err).NothingDone():
-		r.skipCandidate(id, candidateRefused)
+		r.skipCandidate(id, resultWithReference("")) // it shows none
 	default:
 		r.skipCandidate(id, candidateUnread)
-		state := r.localState.Get(r.mandate)
-		r.facts.candidatePending = r.facts.candidatePending || state.candidateReads.of(id).delaysCreate()
 		if kind == idv.KindTimeout && len(r.facts.candidates) > 0 { // the next one may take as long, in the same slot
 			r.facts.candidates, r.facts.candidatePending = nil, true
 		}
 	}
 	if kind != idv.KindNotFound {
-		log.FromContext(ctx).Info("Failed to read an application that a notification names", "error", err.Error())
+		log.FromContext(ctx).Info("Failed to read an application that may be the Mandate's", "error", err.Error())
 	}
-}
-
-// isConnectionError reports whether an error says nothing about the application: none could be read.
-func isConnectionError(ctx context.Context, err error) bool {
-	e, ok := errors.AsType[*idv.Error](err)
-	return !ok || e.Login || ctx.Err() != nil ||
-		slices.Contains([]idv.Kind{idv.KindUnreachable, idv.KindRateLimited, idv.KindCanceled}, e.Kind)
-}
-
-// retrieveCandidate ends what startRead has begun.
-func (r *reconciliation) retrieveCandidate(ctx context.Context, id int64) (*idv.Application, error) {
-	defer r.candidateReferences.finishRead(r.candidateID(id))
-	application, err := r.client.RetrieveApplication(idv.WithUntrustedID(ctx), id)
-	if err == nil {
-		r.rememberCandidate(id, application.Reference)
-	}
-	return application, err
 }
 
 // candidatesRead is what is known of the candidates.
 func (r *reconciliation) candidatesRead() candidateReads {
-	state := r.localState.Get(r.mandate)
-	return state.candidatesReadBy(r.connectionVersion(), r.mandate.Generation)
-}
-
-// skipOther goes on to the next application after one that is not this Mandate's, and never will be.
-func (r *reconciliation) skipOther(id int64) { r.skipCandidate(id, candidateOther) }
-
-// skipCandidate goes on to the next application, and keeps what was learned of this one.
-func (r *reconciliation) skipCandidate(id int64, result candidateResult) {
-	r.dropCandidate(id)
-	named := append(r.candidates(), id)
-	r.localState.Update(r.mandate, func(s *localState) {
-		made := candidateRead{id: id, at: r.facts.now, result: result, request: engine.ReconcileRequest(r.mandate)}
-		known := s.candidatesReadBy(r.connectionVersion(), r.mandate.Generation).with(made, named)
-		s.candidateReads = &known
-	})
-}
-
-// dropCandidate goes on to the next application.
-func (r *reconciliation) dropCandidate(id int64) {
-	if r.facts.found == 0 || r.facts.found == id {
-		r.forgetFound()
+	by, generation := r.connectionVersion(), r.mandate.Generation
+	if known := r.localState.Get(r.mandate).candidateReads; known != nil && known.by == by &&
+		known.generation == generation {
+		return *known
 	}
-	left := slices.Clone(r.facts.candidates)
-	r.facts.candidates = slices.DeleteFunc(left, func(other int64) bool { return other == id })
+	return candidateReads{by: by, generation: generation}
+}
+
+// skipCandidate goes on to the next candidate, and keeps what was learned of this one.
+func (r *reconciliation) skipCandidate(id int64, result candidateResult) {
+	r.forgetFound()
+	r.facts.candidates = slices.DeleteFunc(slices.Clone(r.facts.candidates), func(o int64) bool { return o == id })
+	known, named := r.candidatesRead(), append(r.candidates(), id)
+	made := candidateRead{id: id, at: r.facts.now, result: result, request: engine.ReconcileRequest(r.mandate), tries: 1}
+	before := known.reads
+	known.reads = nil
+	for _, one := range before {
+		switch {
+		case one.id == id && one.request == made.request:
+			made.tries = min(one.tries+1, 11) // the pause is the longest one by then
+		case one.id != id && slices.Contains(named, one.id):
+			known.reads = append(known.reads, one)
+		}
+	}
+	known.reads = append(known.reads, made)
+	r.facts.candidatePending = r.facts.candidatePending || made.delaysCreate()
+	r.localState.Update(r.mandate, func(s *localState) { s.candidateReads = &known })
 }
 
 // forgetFound drops what was read of an application that is not this Mandate's after all.
@@ -206,7 +190,7 @@ func (r *reconciliation) forgetFound() {
 	r.application = nil
 }
 
-// bindFound binds the application that a notification has named, unless another Mandate has it.
+// bindFound binds the candidate that is this Mandate's, unless another Mandate has it.
 func (r *reconciliation) bindFound(ctx context.Context) error {
 	id := r.facts.found
 	if err := r.bind(ctx, id); err != nil {
@@ -218,7 +202,7 @@ func (r *reconciliation) bindFound(ctx context.Context) error {
 		log.FromContext(ctx).Info("Found the application again, by a notification", "applicationID", id)
 	case r.facts.adoptedByOther:
 		r.facts.adoptedByOther = false
-		r.skipOther(id)
+		r.skipCandidate(id, candidateOther)
 	default:
 		r.forgetFound() // the ledger has changed, and is read again
 	}

@@ -2,13 +2,11 @@ package mandate
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -40,14 +38,14 @@ func TestNamedApplications(t *testing.T) {
 	want("without an annotation")
 	name("7, 8,x,8,-1,9", "one")
 	want("the last one first", 9, 8, 7)
-	r.skipOther(9)
+	r.skipCandidate(9, candidateOther)
 	r.readCandidate(t.Context())
 	want("one of another, and one that is missing", 7)
 	name("7,8,9,10", "one")
 	want("another one", 10, 7)
 	r.facts.now = now.Add(lagAllowance)
 	want("the missing one, later", 10, 8, 7)
-	r.skipOther(10)
+	r.skipCandidate(10, candidateOther)
 	r.readCandidate(t.Context())
 	r.facts.now = now.Add(day)
 	want("missing twice", 7)
@@ -67,84 +65,6 @@ type missingService struct{ serviceClient }
 
 func (missingService) RetrieveApplication(context.Context, int64) (*idv.Application, error) {
 	return nil, failure(idv.OpRetrieveApplication, idv.Refused, idv.KindNotFound)
-}
-
-// readService has applications with references, and counts how often each is read.
-type readService struct {
-	serviceClient
-	references map[int64]string
-	reads      map[int64]int
-}
-
-func (s readService) RetrieveApplication(_ context.Context, id int64) (*idv.Application, error) {
-	s.reads[id]++
-	if s.references[id] == "" {
-		return nil, failure(idv.OpRetrieveApplication, idv.Refused, idv.KindNotFound)
-	}
-	return &idv.Application{ID: id, Reference: s.references[id]}, nil
-}
-
-// Many wait, and each was given applications of others. Each application is read for one of them, and again for the one
-// whose reference it shows.
-func TestNamedApplicationsOfOthers(t *testing.T) {
-	t.Parallel()
-	shared, woken := NewReconciler(Config{}), []string{}
-	shared.wake = func(name types.NamespacedName) { woken = append(woken, name.Name) }
-	references := map[int64]string{7: "acme", 8: "beta", 9: "gamma", 10: "late"}
-	service := readService{references: references, reads: map[int64]int{}}
-	started := func(name, ids string) *reconciliation {
-		r := &reconciliation{Reconciler: shared, client: service, reference: name, mandate: &v1alpha1.Mandate{
-			ObjectMeta: metav1.ObjectMeta{
-				Namespace: namespace, Name: name, Annotations: map[string]string{v1alpha1.CandidateAnnotation: ids},
-			},
-		}}
-		r.facts.now = now
-		r.shownCandidate = r.candidateReferences.id(r.candidateReference())
-		r.selectCandidates()
-		return r
-	}
-	left := func(what string, r *reconciliation, want ...int64) {
-		t.Helper()
-		if !slices.Equal(r.facts.candidates, want) {
-			t.Errorf("%s: %d are left, want %d", what, r.facts.candidates, want)
-		}
-	}
-	beta, gamma := started("beta", "7,9"), started("gamma", "9,8")
-	for _, r := range []*reconciliation{beta, gamma} {
-		r.awaitCandidate(v1alpha1.ReasonSettling)
-	}
-	left("before", beta, 9, 7)
-	beta.readCandidate(t.Context())
-	left("one of gamma", beta, 7)
-	left("of which gamma knows", started("gamma", ""), 9)
-	gamma.readCandidate(t.Context())
-	left("one of beta, which gamma was given", gamma, 9)
-	acme := started("acme", "8,9,7")
-	left("those of others are not read again", acme, 7)
-	acme.facts.found = 1 // its own, while others are left
-	acme.facts.candidates = []int64{7, 10, 1}
-	acme.readCandidate(t.Context())
-	acme.readCandidate(t.Context())
-	left("those that are left", acme, 1)
-	busy := started("busy", "11")
-	busy.candidateReferences.startRead(busy.candidateID(11))
-	busy.readCandidate(t.Context())
-	left("one that is read for another one now", busy)
-	if !busy.facts.candidatePending {
-		t.Error("a create may follow, although the application that is read for another one may be this one's")
-	}
-	late := started("late", "")
-	left("one that was read before its Mandate waited", late, 10)
-	late.shownCandidate = 0
-	late.awaitCandidate(v1alpha1.ReasonSettling)
-	gamma.awaitCandidate(v1alpha1.ReasonAccepted)
-	beta.rememberCandidate(9, "gamma")
-	if want := []string{"gamma", "beta", "late"}; !slices.Equal(woken, want) {
-		t.Errorf("woken up are %q, want %q", woken, want)
-	}
-	if want := map[int64]int{7: 1, 8: 1, 9: 1, 10: 1}; !maps.Equal(service.reads, want) {
-		t.Errorf("read are %v, want %v", service.reads, want)
-	}
 }
 
 // failingService has one application, and answers for all other ids with an error.
@@ -195,7 +115,6 @@ func lostAs(
 	}
 	r := &reconciliation{Reconciler: of, client: service, reference: "acme", mandate: m}
 	r.facts.now = at
-	r.shownCandidate = r.candidateReferences.id(r.candidateReference())
 	r.selectCandidates()
 	return r
 }
@@ -243,7 +162,8 @@ func TestNamedApplicationsThatFail(t *testing.T) {
 		if r = run(lagAllowance); service.reads[8] != 2 || r.facts.candidatePending || len(r.facts.candidates) > 0 {
 			t.Errorf("%s: read are later %v, and a create waits: %t", name, service.reads, r.facts.candidatePending)
 		}
-		if next := r.nextCandidateRead(); (next > 0) != test.lasts {
+		r.selectCandidates()
+		if next := r.nextCandidate; (next > 0) != test.lasts {
 			t.Errorf("%s: the next read is in %s", name, next)
 		}
 		service.err = nil
@@ -274,57 +194,6 @@ func TestNamedApplicationsOfAServiceThatIsDown(t *testing.T) {
 		}
 		if service.reads[8] != 5 || service.reads[7] != 0 {
 			t.Errorf("%v: read are %v", err, service.reads)
-		}
-	}
-}
-
-// Deliveries name the reference of a Mandate and ids that are not its application's, every ten seconds. The last id is
-// read each time, and the others a few times in all.
-func TestReadsOfForgedIDs(t *testing.T) {
-	t.Parallel()
-	const deliveries, perID = 360, 10 // in an hour
-	other := idv.Application{Reference: "acme", Individuals: []idv.Individual{{ID: 1}}}
-	for name, test := range map[string]struct {
-		err   error
-		shows idv.Application
-		most  int // reads of one delivery
-	}{
-		"404":          {failure(idv.OpRetrieveApplication, idv.Refused, idv.KindNotFound), idv.Application{}, 1},
-		"403":          {failure(idv.OpRetrieveApplication, idv.Refused, idv.KindCredentials), idv.Application{}, 1},
-		"500":          {failure(idv.OpRetrieveApplication, idv.Unknown, idv.KindServer), idv.Application{}, 1},
-		"no reference": {shows: idv.Application{}, most: 1},
-		"differs":      {shows: other, most: 2}, // the one that showed the reference last is read, too
-		"of another":   {shows: idv.Application{Reference: "of another"}, most: 0},
-	} {
-		service := &failingService{err: test.err, shows: test.shows, reads: map[int64]int{}}
-		shared := NewReconciler(Config{Live: liveMandate{mandate: lostMandate()}})
-		ids := make([]int64, v1alpha1.MaxCandidates)
-		for i := range ids {
-			ids[i] = int64(i + 1)
-		}
-		all := 0
-		for i := range deliveries {
-			at := now.Add(time.Duration(i) * 10 * time.Second)
-			request := engine.NotificationRequest{Time: at}.String()
-			r := lost(shared, service, at, engine.FormatCandidates(ids), request)
-			r.readAll(t.Context())
-		}
-		for _, reads := range service.reads {
-			all += reads
-		}
-		if most := test.most*deliveries + perID*len(ids); all > most {
-			t.Errorf("%s: %d reads, want %d at most", name, all, most)
-		}
-		if len(service.reads) != len(ids) {
-			t.Errorf("%s: %d of %d are read", name, len(service.reads), len(ids))
-		}
-		// A person has everything read again, once.
-		for _, want := range []int{len(ids), 0} {
-			r := lost(shared, service, now.Add(time.Hour), engine.FormatCandidates(ids), "please")
-			if len(r.facts.candidates) != want {
-				t.Errorf("%s: after a person's request, %d are read, want %d", name, len(r.facts.candidates), want)
-			}
-			r.readAll(t.Context())
 		}
 	}
 }

@@ -83,8 +83,6 @@ type Reconciler struct {
 	runner     engine.Runner[step]
 	missing    missingApplications
 	subscribed subscribedApplications
-	// candidateReferences are what the applications show that notifications have named.
-	candidateReferences candidateReferences
 
 	wake          func(types.NamespacedName) // reconciles a Mandate now
 	adoptionMutex sync.Mutex                 // held while the ledger is searched for another holder, and written
@@ -159,7 +157,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		} else if err != nil {
 			r.localState.Forget(name)
 			r.missing.remove(name)
-			r.candidateReferences.forget(name)
 			return nil, client.IgnoreNotFound(err)
 		}
 		return r.newReconciliation(ctx, mandate)

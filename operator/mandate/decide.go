@@ -234,14 +234,11 @@ func searchesCandidates(f facts) bool {
 	return (f.found != 0 || len(f.candidates) > 0) && f.service.MayRecover() && !f.referenceNotAllowed
 }
 
-// decideCandidate reads one application after another. When one is this Mandate's, those that are left may be those
-// of others, and are read before that one is bound: nobody else may have been given them.
-//
-// A notification may name an application whose id was lost. That is a hint and never a fact. The application is read,
-// and bound if it is this Mandate's by the rules for adoptions, and if it shows what the spec asks for: no person has
-// named it. Whatever a notification names, nothing is created from it.
+// decideCandidate reads one candidate after another. That an id was named is a hint and never a fact. The application
+// is read, and bound if it is this Mandate's by the rules for adoptions, and if it shows what the spec asks for: no
+// person says that it is. Whatever is named, nothing is created from it.
 func decideCandidate(f facts) decision {
-	if f.found != 0 && (len(f.candidates) == 0 || f.candidates[0] == f.found) {
+	if f.found != 0 {
 		return decision{Step: stepBind}
 	}
 	return decision{Step: stepReadCandidate}

@@ -28,7 +28,7 @@ func named() map[string]decideCase {
 		},
 		"an application that was found is bound": {
 			facts: newMandate(func(f *facts) {
-				f.record, f.candidates = sent(day, nil), []int64{7}
+				f.record, f.candidates = sent(day, nil), []int64{8, 7}
 				f.found = 7
 			}),
 			want: decision{Step: stepBind},
@@ -58,13 +58,6 @@ func named() map[string]decideCase {
 				f.service.Ready, f.service.OnlyWritesFail = false, true
 			}),
 			want: wait(v1alpha1.ReasonIdentityServiceNotReady),
-		},
-		"those that are left are read before one that was found is bound": {
-			facts: newMandate(func(f *facts) {
-				f.record, f.candidates = sent(day, nil), []int64{8, 7}
-				f.found = 7
-			}),
-			want: decision{Step: stepReadCandidate},
 		},
 		"nothing is sent while an application that is named cannot be read": {
 			why: "it may be this Mandate's, and then the request would only be refused as a duplicate",

@@ -152,21 +152,14 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: notifications and another Mandate of the name", Fails: "I12: ",
 		},
 		"named application that is not found": {
-			Why: "a read may lag behind the create", File: "candidate_reads.go",
-			Old: "	case another, c.again:", Off: "	case another, ON && c.again:",
+			Why: "a read may lag behind the create", File: "candidates.go",
+			Old: "c.result == candidateIncomplete && c.tries < 2", Off: "ON && c.result == candidateIncomplete && c.tries < 2",
 			CaughtBy: "TestNamedApplications", Fails: "TestNamedApplications",
-		},
-		"named application that is named again": {
-			Why:  "deliveries that name ids that are none must not cost a read of each with every request",
-			File: "candidate_reads.go",
-			Old:  "	case another && last:", Off: "	case another && (!ON || last):",
-			CaughtBy: "TestReadsOfForgedIDs", Fails: "TestReadsOfForgedIDs",
 		},
 		"named application that is refused": {
 			Why: "those that it was named with may be this Mandate's", File: "candidates.go",
-			Old: "	case isConnectionError(ctx, err):\n		r.facts.candidates, r.facts.candidatePending = nil",
-			Off: "	case !ON && !idv.IsNotFound(err), isConnectionError(ctx, err):\n" +
-				"		r.facts.candidates, r.facts.candidatePending = nil",
+			Old:      "	case engine.IsConnectionError(ctx, err):",
+			Off:      "	case !ON && !idv.IsNotFound(err), engine.IsConnectionError(ctx, err):",
 			CaughtBy: "TestExplore/alone: notifications, and what others have cannot be read", Fails: "I5: ",
 		},
 		"named application that shows no reference": {
@@ -183,31 +176,10 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestNamedApplicationsThatAreNotComplete",
 			Fails:    "TestNamedApplicationsThatAreNotComplete/a_Secret_was_edited_after_the_create/once_more_by_itself",
 		},
-		"named application that fails again": {
-			Why: "the service was down, and nobody may name it again", File: "candidate_reads.go",
-			Old: "made.again = failed ||", Off: "made.again = ON && failed ||",
-			CaughtBy: "TestNamedApplicationsThatFail", Fails: "TestNamedApplicationsThatFail",
-		},
-		"named application of another Mandate": {
-			Why: "it waits for that, and nobody else was given it", File: "candidates.go",
-			Old: "	if err == nil {\n		r.rememberCandidate(", Off: "	if ON && err == nil {\n		r.rememberCandidate(",
-			CaughtBy: "TestNamedApplicationsOfOthers", Fails: "TestNamedApplicationsOfOthers",
-		},
-		"named applications that are left": {
-			Why: "they may be those of others, and nobody reads them for this Mandate again", File: decideFile,
-			Old:      "(len(f.candidates) == 0 || f.candidates[0] == f.found)",
-			Off:      "(!ON || len(f.candidates) == 0 || f.candidates[0] == f.found)",
-			CaughtBy: "TestDecide", Fails: "TestDecide/those_that_are_left_are_read_before_one_that_was_found_is_bound",
-		},
 		"named application that cannot be read": {
 			Why: "it may be this Mandate's, and then a create is refused as a duplicate at best", File: decideFile,
 			Old: "	case f.candidatePending: //", Off: "	case ON && f.candidatePending: //",
 			CaughtBy: "TestDecide", Fails: "TestDecide/nothing_is_sent_while_an_application_that_is_named_cannot_be_read",
-		},
-		"named application that is read for another Mandate": {
-			Why: "it may be this one's, and then a create is refused as a duplicate at best", File: "candidates.go",
-			Old: "candidatePending = r.facts.candidates[1:], true", Off: "candidatePending = r.facts.candidates[1:], ON",
-			CaughtBy: "TestNamedApplicationsOfOthers", Fails: "TestNamedApplicationsOfOthers",
 		},
 		"decisions while writes fail": {
 			Why: "the circuit is open", File: "decide_application.go",

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/reference"
 	"github.com/mandate-io/idv/operator/engine"
@@ -15,7 +13,8 @@ import (
 // forgedID is of no application.
 const forgedID = 999
 
-// notificationMoves are deliveries. They come in any sequence, early, late, again and again, or never. They name the
+// notificationMoves name an application to a Mandate: the leader does for one that shows its reference, and who may
+// annotate Mandates for any. They come in any sequence, early, late, again and again, or never. They name the
 // applications of all accounts, those of others, and numbers that somebody has made up.
 func notificationMoves(s *state, spend spender) {
 	if s.budget[deliver] == 0 {
@@ -41,7 +40,7 @@ func notificationMoves(s *state, spend spender) {
 	}
 }
 
-// annotate does what the receiver of notifications does.
+// annotate does what package notification does with an application that shows a reference.
 func (w *world) annotate(name string, id int64, request string) {
 	m := w.mandates[name].DeepCopy()
 	ids := slices.DeleteFunc(engine.Candidates(m), func(other int64) bool { return other == id })
@@ -52,28 +51,10 @@ func (w *world) annotate(name string, id int64, request string) {
 	w.store(m)
 }
 
-// all gives what every connection has shown.
-func (s *candidateReferences) all() map[candidateID]referenceDigest {
-	all := map[candidateID]referenceDigest{}
-	for service, shown := range s.shown {
-		for id, reference := range shown.references {
-			all[candidateID{service, shown.by, id}] = reference
-		}
-	}
-	return all
-}
-
-// wasNamed reports whether a notification has named the application that was created for a Mandate, whose spec asks for
-// what was sent (I14): to that one, or to another one that waits.
+// wasNamed reports whether the application was named to a Mandate that was created for it, and whose spec asks for what
+// was sent (I14).
 func (w *world) wasNamed(m *v1alpha1.Mandate) bool {
-	var named []int64
-	for _, other := range w.mandates {
-		looks := other.Status.ApplicationID == nil && other.Generation == 1 && other.Namespace == m.Namespace &&
-			is(other, v1alpha1.ConditionCreated) == metav1.ConditionUnknown
-		if other == m || looks {
-			named = append(named, engine.Candidates(other)...)
-		}
-	}
+	named := engine.Candidates(m)
 	here := w.sites[w.site()]
 	if here.silent || m.Spec.Adopt != nil { // such a service does not show whose it is
 		return false

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/explore"
 )
@@ -65,6 +66,9 @@ func (s scenario) start() state {
 	w.namespaced = s.namespaced
 	if s.subscribes {
 		w.service.Spec.Notifications = subscribesApplications.DeepCopy()
+		w.service.Status.Notifications = &v1alpha1.NotificationsStatus{
+			TokenDigests: []string{receiver.Digest(receiverToken)},
+		}
 		for _, url := range sorted(w.sites) {
 			w.changeSite(url, func(here *site) { here.webhooks = s.webhooks })
 		}

@@ -211,7 +211,6 @@ func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c := *o
 	c.localState = o.remember(r)
 	c.missing = r.missing.entries
-	c.shown = r.candidateReferences.all()
 	c.subscribed = r.subscribed.entries
 	c.current = p
 	c.live, c.calls = liveRead{}, 0
@@ -259,9 +258,6 @@ func reconciler(s *environment, o *operator) *Reconciler {
 	})
 	r.missing.entries = maps.Clone(o.missing)
 	r.subscribed.entries = maps.Clone(o.subscribed)
-	for id, reference := range o.shown {
-		r.candidateReferences.remember(id, reference)
-	}
 	r.clock, r.newSalt = stepClock{environment: s}, func() string { return "salt" }
 	for name, entry := range o.localState {
 		m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: entry.UID}}

@@ -322,7 +322,6 @@ type operator struct {
 	connection connection.Connection
 	localState remembered
 	missing    map[types.NamespacedName]missingApplication
-	shown      map[candidateID]referenceDigest
 	subscribed map[connection.Account]subscribedApplication
 	current    *reconciliation // nil: between two reconciliations
 	live       liveRead        // by its last step

@@ -27,8 +27,8 @@ type facts struct {
 	createBefore    time.Time
 	decision        v1alpha1.Decision // the zero value is none
 	archive         bool
-	// candidates are the applications that notifications have named, and that may be this Mandate's: those that are left
-	// to read. found is the one that is, or 0.
+	// candidates are the applications that may be this Mandate's: those that are left to read. found is the one that is,
+	// or 0.
 	candidates []int64
 	found      int64
 	// From its status.
@@ -63,7 +63,7 @@ type facts struct {
 	// subscription is the application's.
 	subscription subscriptionFacts
 
-	// candidatePending: an application that a notification names could not be read now, or is read for another Mandate.
+	// candidatePending: a candidate could not be read, and is read again soon.
 	candidatePending bool
 	// requested: a person asks for a reconciliation.
 	requested bool

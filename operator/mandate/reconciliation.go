@@ -46,8 +46,8 @@ type reconciliation struct {
 	reference        string        // of the application, "" while the connection is not known
 	attempting       bool          // it may create an application, and a shutdown waits for it
 	deadline         engine.Deadline
-	readingCandidate bool  // what is read is an application that a notification has named
-	shownCandidate   int64 // the application that showed the reference when it was read for another Mandate; 0: none
+	readingCandidate bool          // what is read is an application that may be the Mandate's
+	nextCandidate    time.Duration // in how long a candidate is to be read again; 0: none is
 
 	facts              facts
 	record             *v1alpha1.ApplicationRecord // as it was last read or written
@@ -96,7 +96,6 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	case service.Known:
 		c.reference = spec.Reference
 	}
-	c.shownCandidate = c.candidateReferences.id(c.candidateReference())
 	c.selectCandidates()
 	c.facts.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()
 	if spec.Adopt != nil && !c.facts.bound {
@@ -198,8 +197,8 @@ func (r *reconciliation) acquireSlot(class connection.Class) bool {
 	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, r.name(), class, r.urgent())
 }
 
-// readsCandidatesFirst reports whether the Mandate may have an application that a notification has named, and nothing
-// else is to be done before that is read.
+// readsCandidatesFirst reports whether the Mandate may have a candidate's application, and nothing else is to be done
+// before that is read.
 func (r *reconciliation) readsCandidatesFirst() bool {
 	return r.facts.id == 0 && r.facts.adopt == 0 && r.facts.unknown && len(r.facts.candidates) > 0 &&
 		!r.facts.deletion.requested
@@ -327,13 +326,13 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
 	priority := engine.Priority(r.facts.id == 0 || callsLeft)
 	after := r.requeueAfter(decided, failures)
-	if next := r.nextCandidateRead(); next > 0 && r.facts.id == 0 && after > 0 {
-		after = min(after, engine.Jitter(next))
+	r.selectCandidates()
+	if r.nextCandidate > 0 && after > 0 {
+		after = min(after, engine.Jitter(r.nextCandidate))
 	}
 	if r.facts.candidatePending && r.facts.id == 0 && after > 0 {
 		after = min(after, engine.Jitter(lagAllowance))
 	}
-	r.awaitCandidate(decided.Reason)
 	r.scheduleRead(decided.Reason, after)
 	return reconcile.Result{RequeueAfter: r.subscriptionDue(after), Priority: priority}, nil
 }

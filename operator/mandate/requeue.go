@@ -33,7 +33,7 @@ type localState struct {
 	handledRequest string            // the last request to reconcile that was handled
 	// due is readAt, but for reads that fail, which leave it as it was; zero: never.
 	due time.Time
-	// candidateReads is what was learned of applications that notifications have named. It is not changed, but replaced.
+	// candidateReads is what was learned of candidates. It is not changed, but replaced.
 	candidateReads *candidateReads
 	subscription   knownSubscription
 }

@@ -21,7 +21,7 @@ const (
 	stepRead          step = "Read"          // retrieve the application
 	stepProbe         step = "Probe"         // see whether the service is healthy otherwise
 	stepAdopt         step = "Adopt"         // write the id of spec.adopt into the record
-	stepReadCandidate step = "ReadCandidate" // retrieve an application that a notification has named
+	stepReadCandidate step = "ReadCandidate" // retrieve an application that may be the Mandate's
 	stepBind          step = "Bind"          // write its id into the record, because it is this Mandate's
 	stepFinalizer     step = "Finalizer"     // put the finalizer on the Mandate, or take it off
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,7 +31,10 @@ func (r *reconciliation) beginSubscription(ctx context.Context) {
 
 // takeReceiver reads where the service is to deliver, directly before the request. The token is in no cache.
 func (r *reconciliation) takeReceiver(ctx context.Context) bool {
-	urls, err := r.receiverURLs(ctx)
+	urls, digest, err := r.receiverURLs(ctx)
+	if err == nil && !slices.Contains(r.session.Connection.Subscriptions.TokenDigests, digest) {
+		err = errUnknownToken // it would refuse the question of the service, which may then refuse the subscription
+	}
 	if err != nil {
 		log.FromContext(ctx).Info("Cannot subscribe the application yet, sent nothing",
 			"error", apierror.Redact(err).Error())
@@ -43,30 +47,33 @@ func (r *reconciliation) takeReceiver(ctx context.Context) bool {
 var errNoToken = errors.New(
 	"the Secret of spec.notifications has no token of 32 characters or more without white space")
 
+var errUnknownToken = errors.New("the receiver of notifications does not know the token yet")
+
 var errPayload = errors.New("payload.json in the Secret of spec.notifications is no JSON object")
 
-// receiverURLs are where the service delivers: with the token, and with the one before it while that is rotated.
-func (r *reconciliation) receiverURLs(ctx context.Context) ([]idv.Secret, error) {
+// receiverURLs are where the service delivers: with the token, whose digest it gives, too, and with the one before it
+// while that is rotated.
+func (r *reconciliation) receiverURLs(ctx context.Context) (urls []idv.Secret, digest string, err error) {
 	var secret corev1.Secret
 	to := r.session.Connection.Subscriptions
 	name := types.NamespacedName{Namespace: to.Secret.Namespace, Name: to.Secret.Name}
 	if err := r.live.Get(ctx, name, &secret); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	token, ok := receiver.TokenOf(secret.Data[receiver.KeyToken])
 	if !ok {
-		return nil, errNoToken
+		return nil, "", errNoToken
 	}
 	payload, ok := receiver.PayloadOf(secret.Data[receiver.KeyPayload])
 	if !ok {
-		return nil, errPayload
+		return nil, "", errPayload
 	}
 	r.subscriptionFields = idv.Hide(payload)
-	urls := []idv.Secret{idv.Hide(receiver.URL(to.URL, to.Path, token))}
+	urls = []idv.Secret{idv.Hide(receiver.URL(to.URL, to.Path, token))}
 	if previous, ok := receiver.TokenOf(secret.Data[receiver.KeyPreviousToken]); ok {
 		urls = append(urls, idv.Hide(receiver.URL(to.URL, to.Path, previous)))
 	}
-	return urls, nil
+	return urls, receiver.Digest(token), nil
 }
 
 // subscribe sends the subscription.
@@ -86,7 +93,7 @@ func (r *reconciliation) subscribe(ctx context.Context) (*idv.Change, error) {
 
 // findSubscription looks whether the service has the subscription of the application.
 func (r *reconciliation) findSubscription(ctx context.Context) {
-	urls, err := r.receiverURLs(ctx)
+	urls, _, err := r.receiverURLs(ctx)
 	if err == nil {
 		r.facts.subscription.lookup, err = r.lookUpSubscription(ctx, r.facts.id, urls)
 	}

@@ -1,9 +1,14 @@
 package mandate
 
 import (
+	"context"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/explore"
 )
@@ -110,5 +115,27 @@ func TestSubscriptionIsSentAgainOnce(t *testing.T) {
 	r.mandate.Status.LastHandledReconcileAt = "please"
 	if s := r.newSubscriptionFacts(); s.again {
 		t.Error("the next reconciliation sends it again")
+	}
+}
+
+// tokenSecret is an API server with the Secret of a receiver.
+type tokenSecret struct{ client.Reader }
+
+func (tokenSecret) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	into.(*corev1.Secret).Data = map[string][]byte{receiver.KeyToken: []byte(receiverToken)}
+	return nil
+}
+
+// The service may ask the receiver before it answers, so that has to know the token.
+func TestNothingIsSubscribedWithATokenThatTheReceiverDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	r := &reconciliation{Reconciler: NewReconciler(Config{Live: tokenSecret{}})}
+	r.session.Connection.Subscriptions = &connection.Subscriptions{TokenDigests: []string{receiver.Digest("another")}}
+	if r.takeReceiver(t.Context()) {
+		t.Error("the receiver refuses this token")
+	}
+	r.session.Connection.Subscriptions.TokenDigests = []string{receiver.Digest(receiverToken)}
+	if !r.takeReceiver(t.Context()) {
+		t.Error("the receiver knows this token")
 	}
 }

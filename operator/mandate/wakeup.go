@@ -22,9 +22,6 @@ func (r *Reconciler) connectionChanged(
 	change event.TypedGenericEvent[connection.Key],
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request],
 ) {
-	if _, exists := r.services.Connections.Get(change.Object); !exists {
-		r.candidateReferences.forgetConnection(change.Object)
-	}
 	var mandates v1alpha1.MandateList
 	err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy, client.InNamespace(change.Object.Namespace),
 		client.MatchingFields{connection.MandateField: change.Object.String()})

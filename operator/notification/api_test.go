@@ -3,14 +3,13 @@ package notification
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,6 +19,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // testKey is the connection of most tests, and goodToken its token.
@@ -34,35 +34,31 @@ type apiServer struct {
 
 	mu       sync.Mutex
 	services map[connection.Key]connection.Service
-	secrets  map[client.ObjectKey]map[string][]byte
 	mandates map[types.NamespacedName]*v1alpha1.Mandate
-	reads    int           // of Secrets
-	patches  int           // of Mandates
-	statuses int           // of services
-	fails    error         // every request
-	slow     time.Duration // a read of a Secret
+	patches  int // of Mandates
+	named    int // patches of services
+	fails    error
 	revision int
 }
 
 func newAPIServer() *apiServer {
 	return &apiServer{
-		services: map[connection.Key]connection.Service{}, secrets: map[client.ObjectKey]map[string][]byte{},
-		mandates: map[types.NamespacedName]*v1alpha1.Mandate{},
+		services: map[connection.Key]connection.Service{}, mandates: map[types.NamespacedName]*v1alpha1.Mandate{},
 	}
 }
 
-// connect makes an IdentityService whose deliveries have a token.
+// connect makes an IdentityService whose deliveries have one of some tokens.
 func (a *apiServer) connect(key connection.Key, tokens ...string) {
 	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "1"}}
 	service.Spec.Notifications = &v1alpha1.Notifications{SecretRef: v1alpha1.SecretReference{Name: key.Name}}
+	service.Status.Account, service.Status.Notifications = "account", &v1alpha1.NotificationsStatus{}
+	for _, token := range tokens {
+		digests := &service.Status.Notifications.TokenDigests
+		*digests = append(*digests, receiver.Digest(token))
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.services[key] = service
-	data := map[string][]byte{}
-	for i, token := range tokens {
-		data[[]string{receiver.KeyToken, receiver.KeyPreviousToken}[i]] = []byte(token)
-	}
-	a.secrets[client.ObjectKey{Namespace: key.Namespace, Name: key.Name}] = data
 }
 
 // failWith has every request fail; nil: none.
@@ -77,20 +73,9 @@ func notFound(name string) error {
 }
 
 func (a *apiServer) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	if _, secret := into.(*corev1.Secret); secret && a.slow > 0 {
-		<-time.After(a.slow)
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch into := into.(type) {
-	case *corev1.Secret:
-		a.reads++
-		if a.fails != nil {
-			return a.fails
-		}
-		if into.Data = a.secrets[key]; into.Data == nil {
-			return notFound(key.Name)
-		}
 	case *v1alpha1.Mandate:
 		if a.mandates[key] == nil {
 			return notFound(key.Name)
@@ -102,17 +87,15 @@ func (a *apiServer) Get(_ context.Context, key client.ObjectKey, into client.Obj
 		}
 		a.mandates[key].ObjectMeta.DeepCopyInto(&into.ObjectMeta)
 	case *v1alpha1.IdentityService:
-		found, ok := a.services[connection.Key{
-			Kind: v1alpha1.ServiceKindIdentityService, Namespace: key.Namespace, Name: key.Name,
-		}].(*v1alpha1.IdentityService)
+		of := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: key.Namespace, Name: key.Name}
+		found, ok := a.services[of].(*v1alpha1.IdentityService)
 		if !ok {
 			return notFound(key.Name)
 		}
 		found.DeepCopyInto(into)
 	case *v1alpha1.ClusterIdentityService:
-		found, ok := a.services[connection.Key{
-			Kind: v1alpha1.ServiceKindClusterIdentityService, Name: key.Name,
-		}].(*v1alpha1.ClusterIdentityService)
+		of := connection.Key{Kind: v1alpha1.ServiceKindClusterIdentityService, Name: key.Name}
+		found, ok := a.services[of].(*v1alpha1.ClusterIdentityService)
 		if !ok {
 			return notFound(key.Name)
 		}
@@ -121,22 +104,49 @@ func (a *apiServer) Get(_ context.Context, key client.ObjectKey, into client.Obj
 	return nil
 }
 
-// staleCache shows the only Mandate as it was, if it is to.
+// List gives all services, or the Mandates of one.
+func (a *apiServer) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch into := into.(type) {
+	case *v1alpha1.IdentityServiceList:
+		for _, service := range a.services {
+			if found, ok := service.(*v1alpha1.IdentityService); ok {
+				into.Items = append(into.Items, *found.DeepCopy())
+			}
+		}
+	case *v1alpha1.MandateList:
+		of := (&client.ListOptions{}).ApplyOptions(options).FieldSelector.Requirements()[0].Value
+		for _, m := range a.mandates {
+			if connection.KeyOf(m).String() == of {
+				into.Items = append(into.Items, *m.DeepCopy())
+			}
+		}
+	}
+	return nil
+}
+
+// staleCache shows the only Mandate, or the service, as it was, if it is to.
 type staleCache struct {
 	client.Reader
-	shown atomic.Pointer[v1alpha1.Mandate]
+	shown   atomic.Pointer[v1alpha1.Mandate]
+	service atomic.Pointer[v1alpha1.IdentityService]
 }
 
 func (c *staleCache) Get(ctx context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	if m, shown := into.(*v1alpha1.Mandate), c.shown.Load(); shown != nil {
-		shown.DeepCopyInto(m)
-		return nil
+	switch into := into.(type) {
+	case *v1alpha1.Mandate:
+		if shown := c.shown.Load(); shown != nil {
+			shown.DeepCopyInto(into)
+			return nil
+		}
+	case *v1alpha1.IdentityService:
+		if shown := c.service.Load(); shown != nil {
+			shown.DeepCopyInto(into)
+			return nil
+		}
 	}
 	return c.Reader.Get(ctx, key, into)
-}
-
-func (*apiServer) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	panic("nobody lists")
 }
 
 // store sets a Mandate, as an event of the cache.
@@ -157,7 +167,7 @@ func (a *apiServer) store(m *v1alpha1.Mandate) {
 	}
 }
 
-// Patch patches the annotations of a Mandate.
+// Patch patches the annotations of a Mandate or a service.
 func (a *apiServer) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
 	data, err := patch.Data(object)
 	if err != nil {
@@ -167,26 +177,35 @@ func (a *apiServer) Patch(_ context.Context, object client.Object, patch client.
 	if err := json.Unmarshal(data, &wanted); err != nil {
 		return err
 	}
+	key := connection.Key{Kind: v1alpha1.ServiceKind(object.GetObjectKind().GroupVersionKind().Kind)}
+	key.Namespace, key.Name = object.GetNamespace(), object.GetName()
 	a.mu.Lock()
-	live, fails := a.mandates[client.ObjectKeyFromObject(object)], a.fails
+	fails := a.fails
+	var live client.Object = a.mandates[client.ObjectKeyFromObject(object)]
+	if key.Kind != kindMandate {
+		live = a.services[key]
+	}
 	a.mu.Unlock()
 	switch {
 	case fails != nil:
 		return fails
-	case live == nil:
+	case live == nil || live == (*v1alpha1.Mandate)(nil):
 		return notFound(object.GetName())
-	case wanted.ResourceVersion != "" && wanted.ResourceVersion != live.ResourceVersion:
-		return apierrors.NewConflict(schema.GroupResource{Resource: "mandates"}, live.Name, nil)
+	case wanted.ResourceVersion != live.GetResourceVersion():
+		return apierrors.NewConflict(schema.GroupResource{Resource: "objects"}, live.GetName(), nil)
 	}
 	document, err := json.Marshal(live)
 	if err == nil {
 		document, err = jsonpatch.MergePatch(document, data)
 	}
-	patched := &v1alpha1.Mandate{}
-	if err == nil {
-		err = json.Unmarshal(document, patched)
-	}
 	if err != nil {
+		return err
+	}
+	if key.Kind != kindMandate {
+		return a.patchService(key, document)
+	}
+	patched := &v1alpha1.Mandate{}
+	if err := json.Unmarshal(document, patched); err != nil {
 		return err
 	}
 	a.mu.Lock()
@@ -196,31 +215,35 @@ func (a *apiServer) Patch(_ context.Context, object client.Object, patch client.
 	return nil
 }
 
-// serviceStatus is the status subresource of services.
-type serviceStatus struct {
-	client.SubResourceWriter
-	*apiServer
+func (a *apiServer) patchService(key connection.Key, document []byte) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.named++
+	a.revision++
+	patched := key.NewService()
+	if err := json.Unmarshal(document, patched); err != nil {
+		return err
+	}
+	patched.SetResourceVersion(strconv.Itoa(a.revision))
+	a.services[key] = patched
+	return nil
 }
 
-// Patch sets when a delivery was received.
-func (s serviceStatus) Patch(
-	_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption,
-) error {
-	data, err := patch.Data(object)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.statuses++
-	key := connection.Key{Kind: v1alpha1.ServiceKind(object.GetObjectKind().GroupVersionKind().Kind)}
-	key.Namespace, key.Name = object.GetNamespace(), object.GetName()
-	updated := &v1alpha1.IdentityService{}
-	if err := json.Unmarshal(data, updated); err != nil {
-		return err
-	}
-	s.services[key].ServiceStatus().Notifications = updated.Status.Notifications
-	return nil
+// unknown gives the ids on a service.
+func (a *apiServer) unknown(key connection.Key) []int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return engine.UnknownIDs(a.services[key])
+}
+
+// takeOff takes ids off a service, as the leader does that has read them.
+func (a *apiServer) takeOff(key connection.Key, ids ...int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	left := slices.DeleteFunc(engine.UnknownIDs(a.services[key]), func(id int64) bool { return slices.Contains(ids, id) })
+	a.revision++
+	a.services[key].SetResourceVersion(strconv.Itoa(a.revision))
+	a.services[key].SetAnnotations(map[string]string{v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(left)})
 }
 
 // bound is a Mandate with an application and individuals.

@@ -1,64 +1,46 @@
 package notification
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"mime"
 	"regexp"
-	"unicode/utf8"
+	"slices"
 
-	"github.com/mandate-io/idv/internal/client/wire"
+	"golang.org/x/time/rate"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mandate-io/idv/operator/connection"
 )
 
-const (
-	// maxShape is how many values a shape has, and maxName how long the names are that it shows.
-	maxShape, maxName = 100, 40
-)
+// identifier is the form of the names that a program gives to members. Another one can be personal data.
+var identifier = regexp.MustCompile(`^[A-Za-z_$@]?[A-Za-z0-9_-]{0,39}$`)
 
-// shapeOf describes a delivery without its values: the names of members, and the types and lengths of what they have.
-// So a person can see what the service sends. A name that is no identifier can be an e-mail address, a phone number or
-// the name of a person, so its length is all. Where names and values cannot be told apart, only the delivery has one.
-func shapeOf(contentType string, body []byte) (shape []string) {
-	media, _, _ := mime.ParseMediaType(contentType)
-	trimmed := trimByteOrderMark(body)
-	format := formatOf(contentType, trimmed)
-	shape = []string{fmt.Sprintf("%s as %q, %d bytes", format, wire.Printable(truncateMedia(media)), len(body))}
-	add := func(v value) {
-		if len(shape) > maxShape {
-			return
+// capture has the names of members in deliveries logged, of one a second, so that a person can see what the service
+// sends.
+func capture(deliver func(connection.Key, string, []byte)) func(connection.Key, string, []byte) {
+	limiter := rate.NewLimiter(1, 10)
+	return func(key connection.Key, contentType string, body []byte) {
+		if limiter.Allow() {
+			log.Log.Info("Captured a notification", "kind", key.Kind, "namespace", key.Namespace, "name", key.Name,
+				"bytes", len(body), "names", namesIn(contentType, body))
 		}
-		types := map[kind]string{kindString: "string", kindNumber: "number", kindLiteral: "true, false or null"}
-		name := shownName(v.parent) + "." + shownName(v.key)
-		shape = append(shape, fmt.Sprintf("%s: %s, %d", name, types[v.kind], utf8.RuneCount(v.text)))
+		deliver(key, contentType, body)
 	}
-	switch {
-	case format == formatJSON && json.Valid(trimmed):
-		s := scanner{data: trimmed, nested: maxNested, found: add, scanState: new(scanState)}
-		s.scan()
-	case media == mediaForm:
-		for pair := range bytes.SplitSeq(trimmed, []byte("&")) {
-			name, encoded, _ := bytes.Cut(pair, []byte("="))
-			add(value{key: name, text: encoded})
-		}
-	}
-	return shape
 }
 
-// identifier is the form of the names that a program gives to members.
-var identifier = regexp.MustCompile(`^[A-Za-z_$@][A-Za-z0-9_-]*$`)
-
-// shownName is a name, if it is an identifier.
-func shownName(name []byte) string {
-	if len(name) == 0 || len(name) <= maxName && identifier.Match(name) {
-		return string(name)
+// namesIn are those of members, with those of the members that their objects belong to. Where names and values cannot
+// be told apart, there are none.
+func namesIn(contentType string, body []byte) (names []string) {
+	if !json.Valid(body) && !isForm(contentType) {
+		return nil
 	}
-	return fmt.Sprintf("(a name of %d characters)", utf8.RuneCount(name))
-}
-
-func truncateMedia(media string) string {
-	if runes := []rune(media); len(runes) > maxName {
-		return string(runes[:maxName]) + "…"
-	}
-	return media
+	scan(contentType, body, func(parent, key, _ string) {
+		name := parent + "." + key
+		if !identifier.MatchString(parent) || !identifier.MatchString(key) {
+			name = "(no identifier)"
+		}
+		if len(names) < maxCandidates && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	})
+	return names
 }

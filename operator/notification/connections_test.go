@@ -80,7 +80,7 @@ func TestWrongSendersBehindAProxy(t *testing.T) {
 		answers := map[string]int{}
 		for i := range 1000 {
 			running.Go(func() {
-				<-time.After(time.Duration(i) * refusalDelay / 1000)
+				<-time.After(time.Duration(i) * time.Millisecond / 10)
 				for range 8 {
 					conn := listener.connect(t, proxy)
 					answer := exchangeOn(conn, wrongPost)
@@ -88,20 +88,18 @@ func TestWrongSendersBehindAProxy(t *testing.T) {
 					mu.Lock()
 					answers[answer]++
 					mu.Unlock()
-					<-time.After(refusalDelay / 2)
+					<-time.After(50 * time.Millisecond)
 				}
 			})
 		}
-		<-time.After(2 * refusalDelay)
 		for i := range 40 {
 			if got := exchangeOn(listener.connect(t, proxy), goodPost); got != "200 OK" {
 				t.Errorf("delivery %d: %q", i, got)
 			}
-			<-time.After(refusalDelay / 20)
+			<-time.After(5 * time.Millisecond)
 		}
 		running.Wait()
-		refused, limited := answers["404 Not Found"], answers["429 Too Many Requests"]
-		if refused == 0 || limited == 0 || refused+limited != 8000 {
+		if answers["404 Not Found"] != 8000 {
 			t.Errorf("the others are answered with %v", answers)
 		}
 	})
@@ -113,25 +111,16 @@ func TestRefusedRequestsAreNotRead(t *testing.T) {
 		listener := newPipes()
 		serveOn(t, listener).connect(testKey, goodToken)
 		slow, large := wrongStart+"Content-Length: 10\r\n\r\n{", wrongStart+"Content-Length: 1000000\r\n\r\n{"
-		wantClosed := func(what, request, want string, within time.Duration) {
-			t.Helper()
+		for what, request := range map[string]string{"slow": slow, "large": large} {
 			conn, started := listener.connect(t, proxy), time.Now()
-			if got := exchangeOn(conn, request); got != want {
-				t.Errorf("%s: %q, want %q", what, got, want)
+			if got := exchangeOn(conn, request); got != "404 Not Found" {
+				t.Errorf("%s: %q", what, got)
 			}
 			_, _ = io.Copy(io.Discard, conn)
-			if took := time.Since(started); took > within {
-				t.Errorf("%s: closed after %s, want %s at most", what, took, within)
+			if took := time.Since(started); took > time.Second {
+				t.Errorf("%s: closed after %s", what, took)
 			}
 		}
-		wantClosed("slow", slow, "404 Not Found", 2*refusalDelay)
-		wantClosed("large", large, "404 Not Found", time.Second)
-		for range maxWaiting {
-			go exchangeOn(listener.connect(t, proxy), wrongPost)
-		}
-		synctest.Wait()
-		wantClosed("slow, beside many", slow, "429 Too Many Requests", 0)
-		wantClosed("large, beside many", large, "429 Too Many Requests", 0)
 	})
 }
 

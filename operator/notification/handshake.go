@@ -17,11 +17,6 @@ var challengeNames = []string{"challenge", "hub.challenge", "validationToken", "
 // maxChallenge is the length of a text that is echoed.
 const maxChallenge = 256
 
-// isHandshake reports whether a request can be a handshake without a body.
-func isHandshake(request *http.Request) bool {
-	return request.Method == http.MethodGet && queryChallenge(request) != ""
-}
-
 func queryChallenge(request *http.Request) string {
 	for _, name := range challengeNames {
 		if text := request.URL.Query().Get(name); isChallenge(text) {

@@ -20,7 +20,7 @@ import (
 // Index finds the Mandates of a connection by what deliveries name. It follows the cache of Mandates, as a handler of
 // its events. The indexes of the cache itself would take a set for each of the ids.
 type Index struct {
-	// changed is called, without a lock, with what a Mandate was not found by before; with nothing if it is gone.
+	// changed is called, without a lock, with a Mandate that is found by something else than before.
 	changed func(connection.Key, types.NamespacedName, terms)
 
 	seed maphash.Seed
@@ -36,14 +36,7 @@ type connectionIndex struct {
 	// references are by their hashes. That two have one costs a read.
 	references map[uint64]*types.NamespacedName
 	// waiting are those whose create had no answer so far.
-	waiting map[types.NamespacedName]search
-}
-
-// search is how a Mandate looks for its application.
-type search struct {
-	since time.Time
-	// blocked: it cannot read any now, because its namespace or its reference is not allowed.
-	blocked bool
+	waiting map[types.NamespacedName]terms
 }
 
 // terms are what a Mandate is found by.
@@ -51,8 +44,8 @@ type terms struct {
 	application int64 // 0: none
 	individuals []int64
 	reference   uint64 // 0: none
-	awaitsID    bool
-	search      search // if awaitsID
+	waits       bool   // for an id
+	since       time.Time
 }
 
 // NewIndex makes an empty Index.
@@ -63,12 +56,12 @@ func NewIndex() *Index {
 	}
 }
 
-// termsOf a Mandate.
-func (x *Index) termsOf(m *v1alpha1.Mandate) terms {
-	t := terms{reference: x.hash(m.Status.Reference), awaitsID: awaitsID(m)}
-	if t.awaitsID {
-		t.search = searchOf(m)
+// termsOf a Mandate; none of a Mandate that is nil.
+func (x *Index) termsOf(m *v1alpha1.Mandate) (t terms) {
+	if m == nil {
+		return t
 	}
+	t.reference = x.hash(m.Status.Reference)
 	if m.Status.ApplicationID != nil {
 		t.application = *m.Status.ApplicationID
 	}
@@ -76,6 +69,14 @@ func (x *Index) termsOf(m *v1alpha1.Mandate) terms {
 		if id := m.Status.Individuals[i].ID; id != 0 {
 			t.individuals = append(t.individuals, id)
 		}
+	}
+	// It does not wait if the application is gone, or is under another reference or at another service.
+	created := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCreated)
+	t.waits = m.Status.ApplicationID == nil && m.Status.Outcome == "" && created != nil &&
+		created.Status == metav1.ConditionUnknown && created.Reason == v1alpha1.ReasonOutcomeUnknown &&
+		!m.Spec.Suspend && m.Spec.Adopt == nil && m.DeletionTimestamp.IsZero()
+	if t.waits {
+		t.since = created.LastTransitionTime.Time
 	}
 	return t
 }
@@ -88,45 +89,32 @@ func (x *Index) hash(reference string) uint64 {
 	return max(maphash.String(x.seed, strings.ToLower(reference)), 1)
 }
 
-// awaitsID reports whether a Mandate may have an application whose id is lost, and looks for it. It does not if the
-// application is gone, or is under another reference or at another service.
-func awaitsID(m *v1alpha1.Mandate) bool {
-	created := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCreated)
-	lost := m.Status.ApplicationID == nil && m.Status.Outcome == "" && created != nil &&
-		created.Status == metav1.ConditionUnknown && created.Reason == v1alpha1.ReasonOutcomeUnknown
-	return lost && !m.Spec.Suspend && m.Spec.Adopt == nil && m.DeletionTimestamp.IsZero()
-}
-
-func searchOf(m *v1alpha1.Mandate) search {
-	var s search
-	if created := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCreated); created != nil {
-		s.since = created.LastTransitionTime.Time
-	}
-	if ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
-		blocking := []string{v1alpha1.ReasonIdentityServiceNotAllowed, v1alpha1.ReasonReferenceNotAllowed}
-		s.blocked = slices.Contains(blocking, ready.Reason)
-	}
-	return s
-}
-
 func (t terms) equal(other terms) bool {
-	return t.application == other.application && t.reference == other.reference && t.awaitsID == other.awaitsID &&
-		t.search == other.search && slices.Equal(t.individuals, other.individuals)
+	return t.application == other.application && t.reference == other.reference && t.waits == other.waits &&
+		t.since.Equal(other.since) && slices.Equal(t.individuals, other.individuals)
 }
 
 // OnAdd implements the handler of events.
-func (x *Index) OnAdd(object any, _ bool) {
-	if mandate, ok := object.(*v1alpha1.Mandate); ok {
-		x.replace(nil, mandate)
-	}
-}
+func (x *Index) OnAdd(object any, _ bool) { x.OnUpdate(nil, object) }
 
 // OnUpdate implements the handler of events.
 func (x *Index) OnUpdate(before, after any) {
-	old, ok := before.(*v1alpha1.Mandate)
-	mandate, okay := after.(*v1alpha1.Mandate)
-	if ok && okay {
-		x.replace(old, mandate)
+	old, _ := before.(*v1alpha1.Mandate)
+	mandate, _ := after.(*v1alpha1.Mandate)
+	was, is := x.termsOf(old), x.termsOf(mandate)
+	if old != nil && mandate != nil && was.equal(is) && connection.KeyOf(old) == connection.KeyOf(mandate) {
+		return
+	}
+	x.mu.Lock()
+	if old != nil {
+		x.remove(connection.KeyOf(old), client.ObjectKeyFromObject(old), was)
+	}
+	if mandate != nil {
+		x.add(connection.KeyOf(mandate), client.ObjectKeyFromObject(mandate), is)
+	}
+	x.mu.Unlock()
+	if mandate != nil {
+		x.changed(connection.KeyOf(mandate), client.ObjectKeyFromObject(mandate), is)
 	}
 }
 
@@ -135,37 +123,7 @@ func (x *Index) OnDelete(object any) {
 	if unseen, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		object = unseen.Obj
 	}
-	if mandate, ok := object.(*v1alpha1.Mandate); ok {
-		x.replace(mandate, nil)
-	}
-}
-
-// replace takes a Mandate in place of what it was; nil is none.
-func (x *Index) replace(before, after *v1alpha1.Mandate) {
-	var was, is terms
-	if before != nil {
-		was = x.termsOf(before)
-	}
-	if after != nil {
-		is = x.termsOf(after)
-	}
-	if before != nil && after != nil && was.equal(is) && connection.KeyOf(before) == connection.KeyOf(after) {
-		return
-	}
-	x.mu.Lock()
-	if before != nil {
-		x.remove(connection.KeyOf(before), client.ObjectKeyFromObject(before), was)
-	}
-	if after != nil {
-		x.add(connection.KeyOf(after), client.ObjectKeyFromObject(after), is)
-	}
-	x.mu.Unlock()
-	if before != nil && (after == nil || connection.KeyOf(before) != connection.KeyOf(after)) {
-		x.changed(connection.KeyOf(before), client.ObjectKeyFromObject(before), terms{})
-	}
-	if after != nil {
-		x.changed(connection.KeyOf(after), client.ObjectKeyFromObject(after), is)
-	}
+	x.OnUpdate(object, nil)
 }
 
 func (x *Index) add(key connection.Key, name types.NamespacedName, t terms) {
@@ -173,7 +131,7 @@ func (x *Index) add(key connection.Key, name types.NamespacedName, t terms) {
 	if of == nil {
 		of = &connectionIndex{
 			applications: map[int64]*types.NamespacedName{}, individuals: map[int64]*types.NamespacedName{},
-			references: map[uint64]*types.NamespacedName{}, waiting: map[types.NamespacedName]search{},
+			references: map[uint64]*types.NamespacedName{}, waiting: map[types.NamespacedName]terms{},
 		}
 		x.connections[key] = of
 	}
@@ -183,13 +141,11 @@ func (x *Index) add(key connection.Key, name types.NamespacedName, t terms) {
 	for _, id := range t.individuals {
 		of.individuals[id] = &name
 	}
-	// The reference alone finds nobody: a delivery that comes while the create is under way is remembered for the time
-	// when its answer is lost.
-	if t.reference != 0 && (t.application != 0 || t.awaitsID) {
+	if t.reference != 0 && (t.application != 0 || t.waits) {
 		of.references[t.reference] = &name
 	}
-	if t.awaitsID {
-		of.waiting[name] = t.search
+	if t.waits {
+		of.waiting[name] = t
 	}
 }
 
@@ -214,4 +170,98 @@ func removeOwn[K comparable](from map[K]*types.NamespacedName, key K, name types
 	if found := from[key]; found != nil && *found == name {
 		delete(from, key)
 	}
+}
+
+// of gives the index of a connection, which is not changed.
+func (x *Index) of(key connection.Key) connectionIndex {
+	if of := x.connections[key]; of != nil {
+		return *of
+	}
+	return connectionIndex{}
+}
+
+func (c *connectionIndex) waits(name types.NamespacedName) bool {
+	_, waits := c.waiting[name]
+	return waits
+}
+
+// match is what a delivery is about.
+type match struct {
+	// mandates whose applications are to be read.
+	mandates []types.NamespacedName
+	// unknown are ids that may be those of applications whose create had no answer.
+	unknown []int64
+	// references are the hashes of all texts.
+	references []uint64
+}
+
+// match finds what the candidates of a delivery for a connection are about. Deliveries have all kinds of other numbers,
+// such as the id of the event. Where one is certainly the id of an application by its names, no other one counts, and
+// where something else is known, the id of the delivery does not. Applications and individuals may have the same ids,
+// so only names tell that a number is an individual's.
+func (x *Index) match(key connection.Key, candidates []Candidate) (m match) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	of := x.of(key)
+	best, known := placeOther, placeOther // the places of the likeliest number, and of the likeliest that is known
+	for _, c := range candidates {
+		application, individual := of.applications[c.Number], of.individuals[c.Number]
+		hash := x.hash(c.Text)
+		named := of.references[hash]
+		if named != nil && of.waits(*named) {
+			named = nil // there is no id to read
+		}
+		for _, name := range []*types.NamespacedName{application, individual, named} {
+			if name != nil && !slices.Contains(m.mandates, *name) {
+				m.mandates = append(m.mandates, *name)
+			}
+		}
+		m.references = append(m.references, hash)
+		if c.Number != 0 {
+			best = min(best, c.place)
+		}
+		switch {
+		case named != nil, individual != nil && c.ofIndividual:
+			known = placeApplication
+		case application != nil:
+			known = min(known, c.place)
+		}
+	}
+	for _, c := range candidates {
+		likely := c.place == placeApplication || best != placeApplication && c.place < placeReference && known >= c.place
+		if c.Number != 0 && likely && of.applications[c.Number] == nil {
+			m.unknown = append(m.unknown, c.Number)
+		}
+	}
+	return m
+}
+
+// isKnown reports whether an id is that of an application that a Mandate of one of some connections has.
+func (x *Index) isKnown(id int64, keys []connection.Key) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return slices.ContainsFunc(keys, func(key connection.Key) bool { return x.of(key).applications[id] != nil })
+}
+
+// waiters are the Mandates of some connections that wait for an id.
+type waiters struct {
+	any        bool
+	since      time.Time // when the first of those began to wait that did so lately; 0 if none did
+	references map[uint64]bool
+}
+
+// waiting gives those of some connections. Lately is after some time.
+func (x *Index) waiting(keys []connection.Key, lately time.Time) waiters {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	w := waiters{references: map[uint64]bool{}}
+	for _, key := range keys {
+		for _, t := range x.of(key).waiting {
+			w.any, w.references[t.reference] = true, true
+			if t.since.After(lately) && (w.since.IsZero() || t.since.Before(w.since)) {
+				w.since = t.since
+			}
+		}
+	}
+	return w
 }

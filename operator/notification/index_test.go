@@ -13,12 +13,13 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // found is a match in short.
 type found struct {
-	Mandates, Named []string
-	Lost            []int64
+	Mandates []string
+	Lost     []int64
 }
 
 func names(of []types.NamespacedName) (short []string) {
@@ -51,12 +52,12 @@ func TestMatch(t *testing.T) {
 		"nothing that is known": {`{"name":"x"}`, found{}},
 		"an unknown id":         {`{"id":4711}`, found{Lost: []int64{4711}}},
 		"an unknown id and the reference of one that waits": {
-			`{"id":4711,"reference":"team.lost"}`, found{Named: []string{"lost"}, Lost: []int64{4711}},
+			`{"id":4711,"reference":"team.lost"}`, found{Lost: []int64{4711}},
 		},
 		"the reference of one whose create is under way": {
 			`{"id":4711,"reference":"team.new"}`, found{Lost: []int64{4711}},
 		},
-		"the reference of one that waits": {`{"reference":"team.lost"}`, found{Named: []string{"lost"}}},
+		"the reference of one that waits": {`{"reference":"team.lost"}`, found{}},
 		"other numbers beside a known application": {
 			`{"event_id":99,"application":{"id":1,"status":{"id":3}}}`, found{Mandates: []string{"one"}},
 		},
@@ -73,8 +74,8 @@ func TestMatch(t *testing.T) {
 		"several unknown numbers, of which one is certainly an application": {
 			`{"event_id":5,"application_id":4711,"count":6}`, found{Lost: []int64{4711}},
 		},
-		"several unknown ids, the likeliest last": {
-			`{"id":5,"data":{"id":4711},"count":6}`, found{Lost: []int64{5, 4711}},
+		"several unknown ids, the likeliest first": {
+			`{"id":5,"data":{"id":4711},"count":6}`, found{Lost: []int64{4711, 5}},
 		},
 		"an unknown application with the id of a known individual": {
 			`{"application":{"id":20}}`, found{Mandates: []string{"two"}, Lost: []int64{20}},
@@ -85,7 +86,7 @@ func TestMatch(t *testing.T) {
 		"a known individual": {`{"individual":{"id":20}}`, found{Mandates: []string{"two"}}},
 		"an unknown application of a reference, with the id of a known individual": {
 			`{"application":{"id":20,"reference":"team.lost"}}`,
-			found{Mandates: []string{"two"}, Named: []string{"lost"}, Lost: []int64{20}},
+			found{Mandates: []string{"two"}, Lost: []int64{20}},
 		},
 		"the id of a state that is one of an individual": {
 			`{"application":{"id":4711,"status":{"id":20}}}`, found{Mandates: []string{"two"}, Lost: []int64{4711}},
@@ -101,12 +102,12 @@ func TestMatch(t *testing.T) {
 		},
 		"the id of a state that is one of an application": {
 			`{"application":{"id":4711,"reference":"team.lost","status":{"id":1}}}`,
-			found{Mandates: []string{"one"}, Named: []string{"lost"}, Lost: []int64{4711}},
+			found{Mandates: []string{"one"}, Lost: []int64{4711}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := x.match(testKey, Candidates(mediaJSON, []byte(c.body)))
-			got := found{names(m.mandates), names(m.referenced), m.unknownIDs}
+			got := found{names(m.mandates), m.unknown}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("the match (-want +got):\n%s", diff)
 			}
@@ -115,7 +116,7 @@ func TestMatch(t *testing.T) {
 	other := testKey
 	other.Name = "other"
 	m := x.match(other, Candidates(mediaJSON, []byte(`{"id":1,"reference":"team.lost"}`)))
-	if len(m.mandates)+len(m.referenced)+len(x.waiting(other, time.Time{}).able) > 0 {
+	if len(m.mandates) > 0 || x.waiting([]connection.Key{other}, time.Time{}).any {
 		t.Errorf("another connection finds %+v", m)
 	}
 }
@@ -125,10 +126,10 @@ func TestIndexFollows(t *testing.T) {
 	x := NewIndex()
 	matches := func(body string) []string {
 		m := x.match(testKey, Candidates(mediaJSON, []byte(body)))
-		if len(m.unknownIDs) > 0 {
-			m.referenced = append(m.referenced, x.waiting(testKey, time.Time{}).able...)
+		if len(m.unknown) > 0 && x.waiting([]connection.Key{testKey}, time.Time{}).any {
+			return append(names(m.mandates), "somebody waits")
 		}
-		return append(names(m.mandates), names(m.referenced)...)
+		return names(m.mandates)
 	}
 	want := func(what, body string, names ...string) {
 		t.Helper()
@@ -138,7 +139,7 @@ func TestIndexFollows(t *testing.T) {
 	}
 	lost, one := waitingMandate("one"), bound("one", 1, 10)
 	x.OnAdd(lost, false)
-	want("it waits", `{"id":7}`, "one")
+	want("it waits", `{"id":7}`, "somebody waits")
 	x.OnUpdate(lost, one)
 	want("it is bound", `{"id":7}`)
 	want("it is bound", `{"id":1}`, "one")

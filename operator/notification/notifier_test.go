@@ -13,17 +13,15 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/operator/connection"
 )
 
 // notified is a Notifier with an API server, in a bubble of a fake clock.
 type notified struct {
 	*testing.T
 	*Notifier
-	api      *apiServer
-	stale    *staleCache
-	results  map[string]int
-	received []connection.Key
+	api     *apiServer
+	stale   *staleCache
+	results map[string]int
 }
 
 // notify runs a test with a Notifier, which has ended afterwards.
@@ -33,10 +31,10 @@ func notify(t *testing.T, test func(*notified)) {
 		n := &notified{T: t, api: newAPIServer(), results: map[string]int{}}
 		index := NewIndex()
 		n.stale = &staleCache{Reader: n.api}
-		n.Notifier = newNotifier(index, n.stale, n.api, n.api, clock.RealClock{})
+		n.api.connect(testKey, goodToken)
+		n.Notifier = newNotifier(index, accounts{n.stale, false}, n.api, n.api, clock.RealClock{})
 		n.api.index = index
 		n.observe = func(result string) { n.results[result]++ }
-		n.Notifier.received = func(key connection.Key) { n.received = append(n.received, key) }
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -49,10 +47,7 @@ func notify(t *testing.T, test func(*notified)) {
 
 // deliver delivers, and waits until all that follows at once is done.
 func (n *notified) deliver(body string) {
-	n.Helper()
-	if !n.accept(delivery{service: testKey, contentType: mediaJSON, body: []byte(body)}) {
-		n.Error("the delivery is not accepted")
-	}
+	n.Notifier.deliver(testKey, mediaJSON, []byte(body))
 	synctest.Wait()
 }
 
@@ -65,6 +60,13 @@ func (n *notified) wantPatches(what string, want int) {
 	n.Helper()
 	if got := n.api.count(&n.api.patches); got != want {
 		n.Errorf("%s: %d patches, want %d", what, got, want)
+	}
+}
+
+func (n *notified) wantUnknown(what string, want ...int64) {
+	n.Helper()
+	if got := n.api.unknown(testKey); !slices.Equal(got, want) {
+		n.Errorf("%s: the service has %d, want %d", what, got, want)
 	}
 }
 
@@ -101,7 +103,7 @@ func TestRequestsAreCoalesced(t *testing.T) {
 		n.mu.Unlock()
 		n.deliver(`{"individual_id":10}`)
 		n.wantPatches("the next", 3)
-		if n.results[resultMatched] != 101 || len(n.received) != 101 {
+		if n.results[resultMatched] != 101 {
 			n.Errorf("the results are %v", n.results)
 		}
 	})
@@ -216,57 +218,8 @@ func TestMandatesThatAreNotRead(t *testing.T) {
 	})
 }
 
-func TestLostIDs(t *testing.T) {
-	const annotation = v1alpha1.CandidateAnnotation
-	notify(t, func(n *notified) {
-		n.api.store(bound("one", 1))
-		n.api.store(waitingMandate("lost"))
-		n.api.store(waitingMandate("other"))
-		n.deliver(`{"application":{"id":4711,"reference":"team.lost","status":{"id":1}}}`)
-		n.wantAnnotation("with the reference", "lost", annotation, "4711")
-		n.wantAnnotation("with the reference", "other", annotation, "")
-		n.wait(interval)
-		n.deliver(`{"id":4712}`)
-		n.wait(interval)
-		n.wantAnnotation("without a reference", "lost", annotation, "4711,4712")
-		n.wantAnnotation("without a reference", "other", annotation, "4712")
-		before := n.api.count(&n.api.patches)
-		n.deliver(`{"id":4712}`)
-		n.wait(2 * interval)
-		n.wantPatches("an id again, which is looked for again", before+2)
-		for i := range 30 {
-			n.deliver(fmt.Sprintf(`{"id":%d}`, 100+i))
-		}
-		n.wait(2 * interval)
-		got := strings.Split(n.api.annotation(n.T, "lost", annotation), ",")
-		if len(got) > v1alpha1.MaxCandidates {
-			n.Errorf("the candidates are %q", got)
-		}
-		for i := range 30 {
-			n.deliver(fmt.Sprintf(`{"id":%d,"reference":"team.lost"}`, 200+i))
-		}
-		n.deliver(`{"id":4713}`)
-		given := false // to one of those that wait, when it has room
-		for range 20 {
-			n.wait(time.Second)
-			for _, name := range []string{"lost", "other"} {
-				given = given || slices.Contains(strings.Split(n.api.annotation(n.T, name, annotation), ","), "4713")
-			}
-		}
-		if !given {
-			n.Error("forged deliveries keep another out")
-		}
-		recovered := bound("lost", 4711)
-		n.api.store(recovered)
-		n.deliver(`{"application":{"id":4711,"status":{"id":5}}}`)
-		n.wait(interval)
-		n.wantAnnotation("bound", "lost", annotation, "")
-	})
-}
-
 // A delivery can come before the status shows what it is about.
 func TestDeliveriesThatAreEarly(t *testing.T) {
-	const annotation = v1alpha1.CandidateAnnotation
 	notify(t, func(n *notified) {
 		n.deliver(`{"application":{"id":4711,"reference":"team.lost"}}`)
 		n.deliver(`{"application":{"id":4712}}`)
@@ -278,12 +231,16 @@ func TestDeliveriesThatAreEarly(t *testing.T) {
 		n.wantPatches("an application", 1)
 		n.api.store(waitingMandate("lost"))
 		n.wait(0)
-		n.wantAnnotation("with the reference, and without one", "lost", annotation, "4712,4711")
+		n.wantUnknown("with the reference, and without one", 4711, 4712)
+		n.api.takeOff(testKey, 4711, 4712)
+		n.deliver(`{"application":{"id":4713}}`)
+		n.api.takeOff(testKey, 4713)
 		n.wait(recentTTL)
+		n.api.store(bound("lost", 4711))
 		n.api.store(waitingMandate("late"))
 		n.wait(interval)
-		n.wantAnnotation("too late", "late", annotation, "")
-		if n.results[resultUnmatched] != 3 {
+		n.wantUnknown("too late")
+		if n.results[resultUnmatched] != 4 {
 			n.Errorf("the results are %v", n.results)
 		}
 	})
@@ -296,9 +253,10 @@ func TestDeliveryDuringCreate(t *testing.T) {
 		n.deliver(`{"application":{"id":4711,"reference":"team.lost"}}`)
 		n.wait(time.Minute)
 		n.wantPatches("before", 0)
+		n.wantUnknown("before")
 		n.api.store(waitingMandate("lost"))
 		n.wait(0)
-		n.wantAnnotation("after", "lost", v1alpha1.CandidateAnnotation, "4711")
+		n.wantUnknown("after", 4711)
 	})
 }
 
@@ -309,16 +267,16 @@ func TestAnnotationsAreRetried(t *testing.T) {
 			n.api.store(waitingMandate("lost"))
 			n.api.store(bound("one", 1))
 			n.api.failWith(errors.New("it is away"))
-			n.deliver(`[{"id":4711},{"reference":"team.lost"}]`)
+			n.deliver(`{"id":4711}`)
 			n.deliver(`{"id":1}`)
 			n.wait(outage)
 			n.wantPatches("while it is away", 0)
 			n.api.failWith(nil)
 			n.wait(maxRetryDelay + interval)
-			n.wantAnnotation("after "+outage.String(), "lost", v1alpha1.CandidateAnnotation, "4711")
-			n.wantPatches("after "+outage.String(), 2)
+			n.wantUnknown("after "+outage.String(), 4711)
+			n.wantPatches("after "+outage.String(), 1)
 			n.wait(time.Hour)
-			n.wantPatches("later", 2)
+			n.wantPatches("later", 1)
 		})
 	}
 }
@@ -331,11 +289,11 @@ func TestAnnotationsHaveNoPersonalData(t *testing.T) {
 		const person = `"individual":{"id":77,"reference":"8001015009087","phone":"447700900123","born":19800101}`
 		n.deliver(`{"event":"individual.updated",` + person + `}`)
 		n.wait(interval)
-		n.wantPatches("a person", 0)
+		n.wantUnknown("a person")
 		n.deliver(`{"application":{"id":4711,"reference":"team.lost"},` + person + `}`)
 		n.wait(interval)
-		n.wantAnnotation("an application", "lost", v1alpha1.CandidateAnnotation, "4711")
-		n.wantAnnotation("an application", "other", v1alpha1.CandidateAnnotation, "")
+		n.wantUnknown("an application", 4711)
+		n.wantPatches("of no Mandate", 0)
 	})
 }
 
@@ -359,7 +317,7 @@ func TestFlood(t *testing.T) {
 		}
 		key := testKey
 		key.Name = "other"
-		n.accept(delivery{service: key, contentType: mediaJSON, body: []byte(`{"id":1}`)})
+		n.Notifier.deliver(key, mediaJSON, []byte(`{"id":1}`))
 		n.wait(time.Second)
 		n.wantAnnotation("another service", "other", v1alpha1.ReconcileRequestAnnotation,
 			v1alpha1.NotificationRequestPrefix+time.Now().Add(-time.Second).UTC().Format(time.RFC3339))
@@ -375,28 +333,28 @@ func TestFlood(t *testing.T) {
 func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api, index := newAPIServer(), NewIndex()
-		n := newNotifier(index, api, api, api, clock.RealClock{})
+		api.connect(testKey, goodToken)
+		n := newNotifier(index, accounts{api, false}, api, api, clock.RealClock{})
 		api.index = index
 		api.store(bound("one", 1))
 		api.store(bound("two", 2))
+		api.store(waitingMandate("lost"))
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
 			n.run(ctx)
 		}()
-		send := func(body string) { n.accept(delivery{service: testKey, contentType: mediaJSON, body: []byte(body)}) }
+		send := func(body string) { n.deliver(testKey, mediaJSON, []byte(body)) }
 		send(`{"id":1}`)
 		synctest.Wait()
 		send(`{"id":1}`)
 		send(`{"id":2}`)
+		send(`{"id":4711}`)
 		stop()
 		<-ended
-		if api.patches != 3 {
-			t.Errorf("%d patches, want 3", api.patches)
-		}
-		if n.accept(delivery{service: testKey}) {
-			t.Error("a delivery is accepted after the end")
+		if unknown := api.unknown(testKey); api.patches != 3 || !slices.Equal(unknown, []int64{4711}) {
+			t.Errorf("%d patches, want 3, and the unknown ids are %d", api.patches, unknown)
 		}
 	})
 }

@@ -1,13 +1,23 @@
+// Package notification receives what the service notifies about, and has the applications read that it names.
+//
+// A delivery is a hint: neither its shape nor its sender is known. The receiver, of which every replica has one, writes
+// annotations, and the leader acts on them. An id that is not known belongs to the connection: the finder reads it, and
+// names it to the Mandate whose reference it shows.
 package notification
 
 import (
+	"context"
+	"crypto/subtle"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/receiver"
@@ -17,12 +27,11 @@ import (
 const (
 	// maxBody is how large a delivery may be, and bodyTimeout how long it may take.
 	maxBody, bodyTimeout = 64 << 10, 5 * time.Second
-	// refusalDelay is how long a refusal takes at least. So it does not show whether a Secret had to be read for it,
-	// which is so only for services that exist.
-	refusalDelay = 100 * time.Millisecond
-	// maxWaiting is how many requests wait at once for a read of a Secret or for their refusal. All senders share them:
-	// behind an Ingress, all have its address.
-	maxWaiting = 100
+	// maxRate is how many deliveries of a connection are taken each second, and maxReading how many of a namespace are
+	// read at a time: four megabytes.
+	maxRate, maxReading = 50, 64
+	// maxCachedConnections is how many connections have a limiter.
+	maxCachedConnections = 10_000
 )
 
 // The results of deliveries.
@@ -31,97 +40,109 @@ const (
 	resultUnmatched = "unmatched" // it names none that is known here
 	resultHandshake = "handshake" // the question of a service before it subscribes
 	resultRefused   = "refused"   // no such connection or token, or too large, slow or not a delivery
-	resultLimited   = "limited"   // too many of a connection, or without a good token while too many are refused
+	resultLimited   = "limited"   // too many of a connection, or of a namespace at a time
 )
 
 // Results are all of them.
 var Results = []string{resultMatched, resultUnmatched, resultHandshake, resultRefused, resultLimited}
 
-// delivery is what the service sent for a connection.
-type delivery struct {
-	service     connection.Key
-	contentType string
-	body        []byte
-}
-
 // Receiver takes deliveries: POST /notifications/NAMESPACE/NAME/TOKEN for an IdentityService, with - as the namespace
 // for a ClusterIdentityService, or without the token and with the header Authorization: Bearer TOKEN. It answers 200
-// before it does anything with them, 429 to too many, and the same 404 to everything else. While too many are refused,
-// it answers everything without a good token with 429 at once.
+// before it does anything with them, 429 to too many, and the same 404 to everything else.
 type Receiver struct {
-	tokens  *tokenSource
-	waiting chan struct{} // has room for maxWaiting
-	// accept takes a delivery for later, and never waits. It reports false if too many wait.
-	accept  func(delivery) bool
+	accounts
+	clock   clock.PassiveClock
+	deliver func(key connection.Key, contentType string, body []byte)
 	observe func(result string)
+
+	limiters *lru.Cache // *rate.Limiter by connection.Key
+	mu       sync.Mutex
+	reading  map[string]int // deliveries, by namespace
 }
 
-func newReceiver(tokens *tokenSource, accept func(delivery) bool, observe func(result string)) *Receiver {
-	return &Receiver{tokens, make(chan struct{}, maxWaiting), accept, observe}
+func newReceiver(
+	of accounts, deliver func(connection.Key, string, []byte), observe func(result string),
+) *Receiver {
+	return &Receiver{
+		accounts: of, clock: clock.RealClock{}, deliver: deliver, observe: observe,
+		limiters: lru.New(maxCachedConnections), reading: map[string]int{},
+	}
 }
 
 // ServeHTTP answers a delivery.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	started := time.Now()
-	key, limiter := r.authenticate(w, request, started)
-	if limiter == nil {
+	key, token, valid := parse(request)
+	if good := r.isGood(request.Context(), key, token); !valid || !good {
+		r.refuse(w)
 		return
 	}
-	if !limiter.AllowN(r.tokens.clock.Now(), 1) {
-		r.limit(w, refusalDelay)
+	if !r.admit(key) {
+		r.observe(resultLimited)
+		setReadTimeout(w, time.Second)
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, http.StatusText(http.StatusTooManyRequests), http.StatusTooManyRequests)
 		return
 	}
-	body, err := readBody(w, request)
+	defer r.done(key)
+	setReadTimeout(w, bodyTimeout)
+	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBody))
 	if err != nil {
-		r.refuse(w, request, started)
+		r.refuse(w)
 		return
 	}
 	if answerHandshake(w, request, body) {
 		r.observe(resultHandshake)
 		return
 	}
-	received := delivery{service: key, contentType: request.Header.Get("Content-Type"), body: body}
-	if coding := request.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		received.body = nil // it is not decoded: what is small here can be large there
-	}
-	if !r.accept(received) {
-		r.limit(w, refusalDelay)
-		return
-	}
+	w.Header().Set("Content-Length", "0")
 	w.WriteHeader(http.StatusOK) // some services count nothing else as delivered
-}
-
-// authenticate gives the connection whose token a request has, and the limiter of its deliveries; nil if it has none,
-// and is answered.
-//
-// An answer shows when it was decided. If a Secret was read for it, there is a service. So an answer that does not wait
-// for the delay waits for no read either, and is the same for a wrong token, for a service that does not exist, and for
-// one whose Secret has not been read yet: 429. It shows only that too many requests are refused.
-func (r *Receiver) authenticate(
-	w http.ResponseWriter, request *http.Request, started time.Time,
-) (connection.Key, *rate.Limiter) {
-	key, token, valid := parse(request)
-	select {
-	case r.waiting <- struct{}{}:
-		defer func() { <-r.waiting }()
-		if limiter, good := r.tokens.check(key, token); valid && good {
-			return key, limiter
-		}
-		r.refuse(w, request, started)
-	default:
-		if limiter, good := r.tokens.checkCached(key, token); valid && good {
-			return key, limiter
-		}
-		w.Header().Set("Connection", "close")
-		request.Body = http.NoBody // the server would wait for a sender that has announced a large one
-		r.limit(w, 0)
+	_ = http.NewResponseController(w).Flush()
+	if coding := request.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		body = nil // it is not decoded: what is small here can be large there
 	}
-	return key, nil
+	r.deliver(key, request.Header.Get("Content-Type"), body)
 }
 
-func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
-	setReadTimeout(w, bodyTimeout)
-	return io.ReadAll(http.MaxBytesReader(w, request.Body, maxBody))
+// isGood reports whether a token is one of a connection, by the digests that the operator writes into the status of the
+// service. They are compared, so that not even the time of a comparison says anything about a token. A connection that
+// does not exist has a digest, too, which no token has.
+func (r *Receiver) isGood(ctx context.Context, key connection.Key, token string) bool {
+	good, digests := 0, []string{"", ""}
+	if service, err := r.service(ctx, key); err == nil && service != nil {
+		if shown := service.ServiceStatus().Notifications; shown != nil && service.NotificationsSecret() != nil {
+			copy(digests, shown.TokenDigests)
+		}
+	}
+	for _, digest := range digests {
+		good |= subtle.ConstantTimeCompare([]byte(receiver.Digest(token)), []byte(digest))
+	}
+	return good == 1
+}
+
+// admit takes one delivery of a connection, or reports that it has too many. done ends it.
+func (r *Receiver) admit(key connection.Key) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	limiter, known := r.limiters.Get(key)
+	if !known {
+		limiter = rate.NewLimiter(maxRate, maxRate)
+		r.limiters.Add(key, limiter)
+	}
+	//nolint:forcetypeassert // it holds no other type
+	if r.reading[key.Namespace] == maxReading || !limiter.(*rate.Limiter).AllowN(r.clock.Now(), 1) {
+		return false
+	}
+	r.reading[key.Namespace]++
+	return true
+}
+
+func (r *Receiver) done(key connection.Key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reading[key.Namespace]--
+	if r.reading[key.Namespace] == 0 {
+		delete(r.reading, key.Namespace)
+	}
 }
 
 // setReadTimeout bounds how long the rest of a request is read. The server reads it after an answer, too.
@@ -130,26 +151,12 @@ func setReadTimeout(w http.ResponseWriter, duration time.Duration) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(duration))
 }
 
-// refuse gives the one answer to whatever is wrong.
-func (r *Receiver) refuse(w http.ResponseWriter, request *http.Request, started time.Time) {
+// refuse gives the one answer to whatever is wrong, and reads no more of it.
+func (r *Receiver) refuse(w http.ResponseWriter) {
 	r.observe(resultRefused)
-	timer := time.NewTimer(refusalDelay - time.Since(started))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-request.Context().Done():
-	}
 	w.Header().Set("Connection", "close")
-	setReadTimeout(w, refusalDelay)
+	setReadTimeout(w, 0)
 	http.Error(w, http.StatusText(http.StatusNotFound), http.StatusNotFound)
-}
-
-// limit answers one of too many deliveries, and reads the rest of it for a while.
-func (r *Receiver) limit(w http.ResponseWriter, rest time.Duration) {
-	r.observe(resultLimited)
-	setReadTimeout(w, rest)
-	w.Header().Set("Retry-After", "1")
-	http.Error(w, http.StatusText(http.StatusTooManyRequests), http.StatusTooManyRequests)
 }
 
 // invalidKey is that of a request that names no service.
@@ -159,7 +166,8 @@ var invalidKey = connection.Key{Kind: v1alpha1.ServiceKindIdentityService}
 func parse(request *http.Request) (key connection.Key, token string, valid bool) {
 	rest, found := strings.CutPrefix(request.URL.EscapedPath(), "/notifications/")
 	parts := strings.Split(rest, "/")
-	if request.Method != http.MethodPost && !isHandshake(request) || !found || len(parts) < 2 || len(parts) > 3 {
+	isHandshake := request.Method == http.MethodGet && queryChallenge(request) != ""
+	if request.Method != http.MethodPost && !isHandshake || !found || len(parts) < 2 || len(parts) > 3 {
 		return invalidKey, "", false
 	}
 	for i, part := range parts {

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logger "sigs.k8s.io/controller-runtime/pkg/log"
@@ -29,41 +28,36 @@ const (
 type Config struct {
 	// BindAddress is where the Server listens.
 	BindAddress string
-	// Cache has services and Mandates. Live reads Secrets, and metadata of Mandates, from the API server.
+	// Cache has services and Mandates. Live reads metadata of Mandates from the API server.
 	Cache, Live client.Reader
-	// ClusterServices: the operator may read ClusterIdentityServices.
+	// ClusterServices: the account may read ClusterIdentityServices.
 	ClusterServices bool
-	// Metadata patches the annotations of Mandates.
+	// Metadata patches the annotations of Mandates and services.
 	Metadata client.Writer
 	// Capture has the shapes of deliveries logged, and no values.
 	Capture bool
 	// Observe is called with the result of every delivery: matched, unmatched, refused or limited.
 	Observe func(result string)
-	// Status patches the status of services, with strict field validation.
-	Status client.SubResourceWriter
 }
 
 // Server receives notifications on a listener of its own. It runs on every replica: all of them have the cache, and
 // what a delivery causes is written to Mandates.
 type Server struct {
-	address       string
-	receiver      *Receiver
-	notifier      *Notifier
-	receivedTimes *receivedTimes
+	address  string
+	receiver *Receiver
+	notifier *Notifier
 }
 
 // NewServer makes a Server. Its Index is to be a handler of the events of Mandates.
 func NewServer(config *Config) (*Server, *Index) {
-	index := NewIndex()
-	notifier := newNotifier(index, config.Cache, config.Live, config.Metadata, clock.RealClock{})
-	receivedTimes := newReceivedTimes(config.Cache, config.Status, clock.RealClock{})
-	notifier.observe, notifier.received = config.Observe, receivedTimes.record
+	index, of := NewIndex(), accounts{config.Cache, config.ClusterServices}
+	notifier := newNotifier(index, of, config.Live, config.Metadata, clock.RealClock{})
+	notifier.observe = config.Observe
+	deliver := notifier.deliver
 	if config.Capture {
-		notifier.capture = rate.NewLimiter(1, 10)
+		deliver = capture(deliver)
 	}
-	tokens := newTokenSource(config.Cache, config.Live, config.ClusterServices, clock.RealClock{})
-	receiver := newReceiver(tokens, notifier.accept, config.Observe)
-	return &Server{config.BindAddress, receiver, notifier, receivedTimes}, index
+	return &Server{config.BindAddress, newReceiver(of, deliver, config.Observe), notifier}, index
 }
 
 // NeedLeaderElection is false: every replica receives.
@@ -84,7 +78,7 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 		Handler:           s.receiver,
 		ReadHeaderTimeout: 2 * time.Second,
 		ReadTimeout:       bodyTimeout,
-		WriteTimeout:      bodyTimeout + 2*tokenReadTimeout,
+		WriteTimeout:      2 * bodyTimeout,
 		IdleTimeout:       30 * time.Second,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          log.New(io.Discard, "", 0), // it could repeat what a sender has sent
@@ -97,7 +91,6 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 	notifying, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { s.notifier.run(notifying) })
-	running.Go(func() { s.receivedTimes.run(notifying) })
 	var err error
 	select {
 	case err = <-served:

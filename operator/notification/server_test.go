@@ -27,7 +27,7 @@ func serveOn(t *testing.T, listener net.Listener) *apiServer {
 	t.Helper()
 	api := newAPIServer()
 	server, index := NewServer(&Config{
-		Cache: api, Live: api, Metadata: api, Status: serviceStatus{apiServer: api}, Observe: func(string) {},
+		Cache: api, Live: api, Metadata: api, Observe: func(string) {},
 	})
 	api.index = index
 	ended := make(chan error, 1)
@@ -94,7 +94,6 @@ func TestServer(t *testing.T) {
 	eventually(t, "the Mandate is not annotated", func() bool {
 		return api.annotation(t, "one", v1alpha1.ReconcileRequestAnnotation) != ""
 	})
-	eventually(t, "the status of the service does not show it", func() bool { return api.count(&api.statuses) == 1 })
 }
 
 func eventually(t *testing.T, what string, done func() bool) {

@@ -105,7 +105,7 @@ type entry struct {
 	notBefore      time.Time // no probe at all: a Retry-After, or the hold-off of logins
 	handledRequest string    // the last request to reconcile that was handled
 
-	notificationsProblem string // why deliveries are refused: a reason, or ""
+	receiving receiving
 
 	account accountFacts
 
@@ -203,7 +203,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	e.notificationsProblem = r.notificationsProblem(ctx, service, e.notificationsProblem)
+	e.receiving = r.receiving(ctx, service, e.receiving)
 	if problem == "" && r.probe(ctx, key, e) {
 		return reconcile.Result{RequeueAfter: secretInterval}, nil // nothing is known of the service so far
 	}

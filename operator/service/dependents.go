@@ -10,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 const (
@@ -35,6 +36,9 @@ type dependents struct {
 	begun      int  // have an application without an outcome, or may have one
 	created    int  // have one that can be read
 	refused    int  // have one that the account did not show
+	// notified is when a notification was last about one of them, by the request that it has left there. A time from the
+	// future is of a replica whose clock was fast. It is not believed.
+	notified time.Time
 }
 
 func (r *Reconciler) dependents(ctx context.Context, key connection.Key) (found dependents, err error) {
@@ -50,6 +54,10 @@ func (r *Reconciler) dependents(ctx context.Context, key connection.Key) (found 
 func (d *dependents) add(m *v1alpha1.Mandate) {
 	if needsService(m) {
 		d.needed++
+	}
+	request := engine.ParseNotificationRequest(engine.ReconcileRequest(m))
+	if request.Time.After(d.notified) && !request.Time.After(time.Now()) {
+		d.notified = request.Time
 	}
 	status := &m.Status
 	waiting := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling)

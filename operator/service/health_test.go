@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -165,7 +166,7 @@ func accountChanged() *v1alpha1.IdentityService {
 
 func withoutNotifications(reason string) *v1alpha1.IdentityService {
 	service := withReason(v1alpha1.ReasonConnected)
-	showNotifications(service, &service.Status, reason)
+	showNotifications(service, &service.Status, receiving{problem: reason}, time.Time{})
 	return service
 }
 

@@ -23,33 +23,46 @@ var notificationMessages = map[string]string{
 		"names. Bind the operator's ClusterRole in the Secret's namespace, or move the Secret.",
 	v1alpha1.ReasonNotificationSecretInvalid: "The Secret that spec.notifications.secretRef names needs the key token. " +
 		"It and previousToken, if present, need 32 characters or more, and no white space.",
-	v1alpha1.ReasonNotificationsDisabled: "The operator runs without --notification-bind-address, so it receives " +
-		"nothing. Set the flag, or remove spec.notifications.",
+	v1alpha1.ReasonNotificationsDisabled: "The operator runs without --separate-receiver and " +
+		"--notification-bind-address, so nothing is received. Set one of them, or remove spec.notifications.",
 }
 
-// notificationsProblem says why deliveries are refused: a reason, or "". If the Secret cannot be read now, that is what
-// was known before: the connection must not depend on it.
-func (r *Reconciler) notificationsProblem(ctx context.Context, service connection.Service, before string) string {
+// receiving is what is known of the tokens of deliveries.
+type receiving struct {
+	problem string   // why deliveries are refused: a reason, or ""
+	digests []string // of the tokens that are good
+}
+
+// receiving reads the tokens of deliveries. If the Secret cannot be read now, they are those that were known before:
+// the connection must not depend on it.
+func (r *Reconciler) receiving(ctx context.Context, service connection.Service, before receiving) receiving {
 	ref := service.NotificationsSecret()
 	switch {
 	case ref == nil:
-		return ""
+		return receiving{}
 	case !r.config.Notifications:
-		return v1alpha1.ReasonNotificationsDisabled
+		return receiving{problem: v1alpha1.ReasonNotificationsDisabled}
 	}
 	var secret corev1.Secret
 	err := r.config.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 	switch {
 	case apierrors.IsNotFound(err):
-		return v1alpha1.ReasonNotificationSecretNotFound
+		return receiving{problem: v1alpha1.ReasonNotificationSecretNotFound}
 	case apierrors.IsForbidden(err):
-		return v1alpha1.ReasonNotificationSecretForbidden
+		return receiving{problem: v1alpha1.ReasonNotificationSecretForbidden}
 	case err != nil:
 		return before
-	case !hasGoodTokens(secret.Data):
-		return v1alpha1.ReasonNotificationSecretInvalid
 	}
-	return ""
+	var found receiving
+	for _, key := range []string{receiver.KeyToken, receiver.KeyPreviousToken} {
+		if token, good := receiver.TokenOf(secret.Data[key]); good {
+			found.digests = append(found.digests, receiver.Digest(token))
+		}
+	}
+	if !hasGoodTokens(secret.Data) {
+		found.problem = v1alpha1.ReasonNotificationSecretInvalid
+	}
+	return found
 }
 
 // hasGoodTokens reports whether there is a token, none that the receiver would refuse, and no payload that is not JSON.
@@ -62,8 +75,15 @@ func hasGoodTokens(data map[string][]byte) bool {
 	return good && fits
 }
 
-// showNotifications shows where to send notifications, and why they are refused. The receiver writes when some arrive.
-func showNotifications(service connection.Service, status *v1alpha1.IdentityServiceStatus, problem string) {
+// receivedTimeInterval is how often the status shows that notifications arrive.
+const receivedTimeInterval = 10 * time.Minute
+
+// showNotifications shows where to send notifications, with which tokens, why they are refused, and when one was last
+// about an application.
+func showNotifications(
+	service connection.Service, status *v1alpha1.IdentityServiceStatus, found receiving, last time.Time,
+) {
+	problem := found.problem
 	if problem == "" {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionNotificationsUnavailable)
 	} else {
@@ -80,6 +100,11 @@ func showNotifications(service connection.Service, status *v1alpha1.IdentityServ
 		status.Notifications = &v1alpha1.NotificationsStatus{}
 	}
 	status.Notifications.Path = connection.KeyOfService(service).NotificationPath()
+	status.Notifications.TokenDigests = found.digests
+	before := lastNotified(service)
+	if last.Sub(before) >= receivedTimeInterval || !last.IsZero() && before.After(time.Now()) {
+		status.Notifications.LastReceivedTime = &metav1.Time{Time: last}
+	}
 }
 
 // lastNotified is when a notification was last about an application; zero if none is taken any more.

@@ -104,7 +104,7 @@ func (r *Reconciler) writeStatus(
 	if request := engine.ReconcileRequest(service); request != "" && e.probe == nil {
 		status.LastHandledReconcileAt = request
 	}
-	showNotifications(service, status, e.notificationsProblem)
+	showNotifications(service, status, e.receiving, found.notified)
 	if e.references != nil {
 		status.MandateTypes, status.Truncated = mandateTypes(e.references)
 	}

@@ -6,7 +6,9 @@
   "--health-probe-bind-address=:8081"
   (printf "--metrics-bind-address=%s" (.Values.metrics.enabled | ternary ":8443" "0"))
   (printf "--metrics-secure=%t" .Values.metrics.secure)
-  (printf "--notification-bind-address=%s" (.Values.notifications.enabled | ternary ":8082" "0"))
+  (printf "--separate-receiver=%t" (and .Values.notifications.enabled .Values.notifications.separate))
+  (printf "--notification-bind-address=%s"
+    (and .Values.notifications.enabled (not .Values.notifications.separate) | ternary ":8082" "0"))
   (printf "--notification-capture=%t" .Values.notifications.capture)
   (printf "--allowed-hosts=%s" (join "," .Values.allowedHosts))
   (printf "--allow-loopback-http=%t" .Values.allowLoopbackHTTP)
@@ -32,4 +34,23 @@
 {{- end }}
 {{- end }}
 {{- concat $args .Values.extraArgs | toYaml }}
+{{- end }}
+
+{{/* The flags of the receiver that runs separately. */}}
+{{- define "mandate-operator.receiverArgs" -}}
+{{- $args := list
+  "receive"
+  "--health-probe-bind-address=:8081"
+  (printf "--metrics-bind-address=%s" (.Values.metrics.enabled | ternary ":8443" "0"))
+  (printf "--metrics-secure=%t" .Values.metrics.secure)
+  "--notification-bind-address=:8082"
+  (printf "--notification-capture=%t" .Values.notifications.capture)
+  (printf "--zap-log-level=%s" .Values.logLevel) }}
+{{- with .Values.watchNamespaces }}
+{{- $args = append $args (printf "--watch-namespaces=%s" (join "," .)) }}
+{{- end }}
+{{- with .Values.metrics.certificateSecret }}
+{{- $args = append $args "--metrics-cert-path=/etc/mandate-operator/metrics" }}
+{{- end }}
+{{- toYaml $args }}
 {{- end }}

@@ -22,6 +22,21 @@ app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{/* The receiver of notifications that runs separately has Pods, an account and flags of its own. */}}
+{{- define "mandate-operator.receiverLabels" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}-receiver
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "mandate-operator.receiverAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- .Values.serviceAccount.receiverName | default (printf "%s-receiver" (include "mandate-operator.fullname" .)) -}}
+{{- else -}}
+{{- .Values.serviceAccount.receiverName | required
+  "serviceAccount.receiverName is empty: name a ServiceAccount that exists, or set notifications.separate to false" -}}
+{{- end -}}
+{{- end }}
+
 {{- define "mandate-operator.labels" -}}
 {{- $labels := include "mandate-operator.selectorLabels" . | fromYaml }}
 {{- $_ := set $labels "app.kubernetes.io/part-of" .Chart.Name }}
@@ -56,17 +71,19 @@ annotations:
 {{- toYaml $object }}
 {{- end }}
 
-{{/* Binds a ClusterRole to the operator, in the whole cluster or in watchNamespaces: takes root and role. */}}
+{{/* Binds a ClusterRole to the operator, or another account, in the whole cluster or in watchNamespaces: takes root, role
+and account. */}}
 {{- define "mandate-operator.bindings" -}}
 {{- $role := .role }}
 {{- $root := .root }}
+{{- $account := .account }}
 {{- range $namespace := $root.Values.watchNamespaces | default (list "") }}
-{{- include "mandate-operator.binding" (dict "root" $root "role" $role "namespace" $namespace) }}
+{{- include "mandate-operator.binding" (dict "root" $root "role" $role "namespace" $namespace "account" $account) }}
 {{- end }}
 {{- end }}
 
-{{/* Binds a ClusterRole to the operator, in one namespace or, without it, in the whole cluster: takes root, role and
-namespace. */}}
+{{/* Binds a ClusterRole to the operator, or another account, in one namespace or, without it, in the whole cluster: takes
+root, role, namespace, account, and one more account. */}}
 {{- define "mandate-operator.binding" }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
@@ -82,8 +99,13 @@ roleRef:
   name: {{ .role }}
 subjects:
 - kind: ServiceAccount
-  name: {{ include "mandate-operator.serviceAccountName" .root }}
+  name: {{ .account | default (include "mandate-operator.serviceAccountName" .root) }}
   namespace: {{ .root.Release.Namespace }}
+{{- with .another }}
+- kind: ServiceAccount
+  name: {{ . }}
+  namespace: {{ $.root.Release.Namespace }}
+{{- end }}
 {{- end }}
 
 {{- define "mandate-operator.leaderElectionID" -}}

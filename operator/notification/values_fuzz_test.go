@@ -27,7 +27,7 @@ func FuzzCandidates(f *testing.F) {
 			if utf8.RuneCountInString(candidate.Text) > maxText || !utf8.ValidString(candidate.Text) || candidate.Text == "" {
 				t.Errorf("%q is no reference", candidate.Text)
 			}
-			if candidate.Number != id([]byte(candidate.Text)) || candidate.Number < 0 {
+			if candidate.Number != id(candidate.Text) || candidate.Number < 0 {
 				t.Errorf("%q is %d", candidate.Text, candidate.Number)
 			}
 		}
@@ -56,7 +56,7 @@ func scalars(body []byte) (texts []string, strict bool) {
 		if err != nil {
 			slices.Sort(texts)
 			texts = slices.Compact(texts)
-			return texts, len(texts) <= maxCandidates
+			return texts, len(texts) <= maxCandidates && len(body) < maxDepth
 		}
 		inObject := len(containers) > 0 && containers[len(containers)-1] == '{'
 		switch v := token.(type) {
@@ -70,7 +70,7 @@ func scalars(body []byte) (texts []string, strict bool) {
 			name = inObject
 			continue
 		case json.Number:
-			if id([]byte(v)) != 0 {
+			if id(string(v)) != 0 {
 				texts = append(texts, string(v))
 			}
 		case string:
