@@ -19,6 +19,19 @@ func answers() map[string]decideCase {
 		})
 	}
 	return map[string]decideCase{
+		"a restored record of a create that created nothing": {
+			why: "it may have created the application since the backup",
+			facts: newMandate(func(f *facts) {
+				f.record = refused(v1alpha1.AnswerRetryable)
+				f.record.restored = true
+			}),
+			want: wait(v1alpha1.ReasonRecordRestored),
+		},
+		"an unknown attempt of a process with another clock": {
+			why:   "how long ago it was is not known",
+			facts: newMandate(func(f *facts) { f.record = sent(-createWindow, nil) }),
+			want:  wait(v1alpha1.ReasonOutcomeUnknown),
+		},
 		"a create that the service does later is recorded": {
 			facts: newMandate(func(f *facts) { f.record, f.attempt = sent(0, nil), createAnswered(client.Accepted) }),
 			want:  decision{Step: stepConclude},

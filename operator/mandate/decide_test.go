@@ -255,14 +255,6 @@ func creations() map[string]decideCase {
 			}),
 			want: decision{Step: stepBegin},
 		},
-		"a restored record of a create that created nothing": {
-			why: "it may have created the application since the backup",
-			facts: newMandate(func(f *facts) {
-				f.record = refused(v1alpha1.AnswerRetryable)
-				f.record.restored = true
-			}),
-			want: wait(v1alpha1.ReasonRecordRestored),
-		},
 		"what may exist under another reference": {
 			why: "a name has one application, ever",
 			facts: newMandate(
@@ -424,11 +416,6 @@ func creations() map[string]decideCase {
 		"an unknown attempt after an hour": {
 			why:   "somebody may have deleted the application, and the service would create it again",
 			facts: newMandate(func(f *facts) { f.record = sent(createWindow, nil) }),
-			want:  wait(v1alpha1.ReasonOutcomeUnknown),
-		},
-		"an unknown attempt of a process with another clock": {
-			why:   "how long ago it was is not known",
-			facts: newMandate(func(f *facts) { f.record = sent(-createWindow, nil) }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"an unknown attempt that is nearly eight weeks old": {
