@@ -95,7 +95,7 @@ func TestActionCrashes(t *testing.T) {
 			w.action("resend", resend)
 			c.crash(first)
 			first.reconcile("resend")
-			second.setSettleDelay(0)
+			second.takeOver("resend")
 			w.eventually(func() (bool, string) { // the operator waits as long as the service asked for
 				second.reconcile("resend")
 				return w.getAction("resend").Status.CompletedTime != nil, "the action does not finish"
@@ -358,8 +358,7 @@ func TestActionWaitsForACall(t *testing.T) {
 				t.Errorf("the action is requeued after %s", result.RequeueAfter)
 			}
 			w.checkResends(0)
-			r.setSettleDelay(0)
-			r.reconcile("resend")
+			r.takeOver("resend")
 			open := ledger.Find(w.record("acme"), func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce })
 			if !ends {
 				if open.Result != "" {
@@ -368,10 +367,10 @@ func TestActionWaitsForACall(t *testing.T) {
 				w.checkResends(0)
 				_, err = direct.End(t.Context(), record, ledger.Ended(*open, v1alpha1.CallDone, time.Now()))
 				w.check(err)
-				r.reconcile("resend")
 			} else if open.Result != v1alpha1.CallUnknown {
 				t.Errorf("the call of nobody is %q", open.Result)
 			}
+			r.reconcile("resend")
 			w.actionCompletes("resend")
 			w.checkResends(1)
 		})

@@ -92,6 +92,14 @@ func (r *manualActionReconciler) setSettleDelay(d time.Duration) {
 	r.Reconciler = action.NewReconciler(r.Config)
 }
 
+// takeOver reconciles an action as after the handover of its call. Without a settle delay, it is too late to send one.
+func (r *manualActionReconciler) takeOver(name string) {
+	handover := r.SettleDelay
+	r.setSettleDelay(0)
+	r.reconcile(name)
+	r.setSettleDelay(handover)
+}
+
 func (r *manualActionReconciler) requests() interceptor.Funcs {
 	intercept := func(verb string, object client.Object, do func() error) error {
 		return r.interceptor(verb+" "+reflect.TypeOf(object).Elem().Name(), do)

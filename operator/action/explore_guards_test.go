@@ -180,7 +180,7 @@ func guardsOfEnds() map[string]explore.Guard {
 			Why: "another operator may have begun the call that this one says was not sent", File: "reconciliation.go",
 			Old:      "live.ResourceVersion == r.record.ResourceVersion, err",
 			Off:      "(!ON || live.ResourceVersion == r.record.ResourceVersion), err",
-			CaughtBy: "TestExplore/what one operator is forbidden", Fails: "A3: ",
+			CaughtBy: "TestExplore/forbidden to one operator", Fails: "A3: ",
 		},
 		"log of an action": {
 			Why: "nobody could tell what was done", File: callFile,
