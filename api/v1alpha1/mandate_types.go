@@ -25,8 +25,8 @@ const CandidateAnnotation = "idv.mandate.io/candidate-application-ids"
 const RecordCompleteAnnotation = "idv.mandate.io/record-complete"
 
 // UnknownIDsAnnotation on an IdentityService or ClusterIdentityService names applications that its notifications named
-// while the create of a Mandate had no answer, as ids separated by commas. The operator reads each of them once, and names it to
-// the Mandate whose reference it shows. Only the receiver of notifications sets it.
+// while the create of a Mandate had no answer: at most MaxCandidates ids, separated by commas. The operator reads each
+// of them once, and names it to the Mandate whose reference it shows. Only the receiver of notifications sets it.
 const UnknownIDsAnnotation = "idv.mandate.io/unknown-application-ids"
 
 // MaxCandidates is how many ids each of these annotations has at most. Of more, the last ones count.
