@@ -22,7 +22,7 @@ const SmallBody = 64 << 10
 // Raw is JSON of the service as it came. It may have personal data.
 type Raw = Sensitive[json.RawMessage]
 
-// answer is a response that was read.
+// answer is a response that was read. It is the Body of the http.Response that the chain returns.
 type answer struct {
 	io.ReadCloser // that of the response, which Close releases
 	*request

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/mandate-io/idv/internal/client/wire"
@@ -29,7 +28,10 @@ type Application struct {
 const NoSuchID = 9007199254740990
 
 // MandateType of an application (interface: Application, mandate_type in responses).
-type MandateType = Reference
+type MandateType struct {
+	ID                      int64
+	Name, Code, Description string
+}
 
 // Action of an application or an individual, available or completed (interface: Application, available_actions).
 type Action struct {
@@ -160,11 +162,12 @@ func parseIdentity(o wire.Object) *Application {
 }
 
 func parseMandateType(value wire.Value) MandateType {
-	o := value.Object()
-	id, _ := value.ID() // without an object
-	return MandateType{
-		ID: cmp.Or(id, o.ID("id")), Name: o.Text("name"), Code: o.Text("code"), Description: o.Text("description"),
+	if !value.IsObject() {
+		id, _ := value.ID()
+		return MandateType{ID: id}
 	}
+	o := value.Object()
+	return MandateType{ID: o.ID("id"), Name: o.Text("name"), Code: o.Text("code"), Description: o.Text("description")}
 }
 
 func parseActions(value wire.Value) []Action {

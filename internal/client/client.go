@@ -23,8 +23,9 @@ type Client struct {
 	limits  *Limits
 	tokens  *tokenSource
 	close   context.CancelFunc
-	// shared is the transport of everything that may be repeated. It knows the password of the proxy.
-	shared Sensitive[*http.Transport]
+
+	chain  http.RoundTripper
+	bottom *exchange // of the chain
 
 	complete, reject        *transition
 	resend, reset, deletion *forms
@@ -54,7 +55,6 @@ func New(config Config) (*Client, error) {
 		baseURL:  baseURL,
 		limits:   config.limits(),
 		close:    cancel,
-		shared:   Hide(shared),
 		complete: &transition{configured: config.CompleteMethod, forms: undocumented()},
 		reject:   &transition{configured: config.RejectMethod, forms: undocumented()},
 		resend:   undocumented(),
@@ -65,6 +65,8 @@ func New(config Config) (*Client, error) {
 		requestToken: func() (*token, *Error) { return c.requestToken(lifetime) },
 		holdOff:      c.limits.loginHoldOff(loginForm{config.GrantType, config.TokenAuthorization}),
 	}
+	c.bottom = &exchange{c, shared}
+	c.chain = c.newChain()
 	return c, nil
 }
 
@@ -78,5 +80,5 @@ func (c *Client) RateLimitDelay() time.Duration {
 // Close cancels a login in progress and closes idle connections. Other requests continue, unless they need a login.
 func (c *Client) Close() {
 	c.close()
-	c.shared.Reveal().CloseIdleConnections()
+	c.bottom.shared.CloseIdleConnections()
 }

@@ -145,7 +145,6 @@ func (c Config) withDefaults() Config {
 
 func (c *Config) validate() error {
 	methods := []TransitionMethod{TransitionAuto, TransitionPATCH, TransitionPOST, TransitionPUT}
-	user, id := c.Credentials.Username != "", c.Credentials.ClientID != ""
 	return cmp.Or(
 		ValidateBaseURL(c.BaseURL),
 		oneOf("token authorization", c.TokenAuthorization, TokenAuthorizationAuto, TokenAuthorizationNone,
@@ -157,6 +156,13 @@ func (c *Config) validate() error {
 		unless(c.MaxRateLimitWait >= 0, "maximum wait: must not be negative"),
 		unless(!math.IsNaN(c.RequestsPerSecond) && !math.IsInf(c.RequestsPerSecond, 0),
 			"requests per second: must be a number; negative for no limit"),
+		c.validateCredentials(),
+	)
+}
+
+func (c *Config) validateCredentials() error {
+	user, id := c.Credentials.Username != "", c.Credentials.ClientID != ""
+	return cmp.Or(
 		unless(user == (c.Credentials.Password.Reveal() != ""),
 			"credentials: username and password go together; set the missing one"),
 		unless(id == (c.Credentials.ClientSecret.Reveal() != ""),

@@ -227,10 +227,17 @@ func (w *world) transition(step string, op control.Operation, id int64) {
 		transition, want = w.client.RejectApplication, "rejected"
 	}
 	seen := w.settled(id).State
-	_, err := w.do(step, op, func() error { return errorOf(transition(w.ctx, id, seen)) })
+	var got *client.Change
+	_, err := w.do(step, op, func() (err error) {
+		got, err = transition(w.ctx, id, seen)
+		return err
+	})
 	done, known := w.holds(step, err), w.known(id)
 	if done && known.State != want {
 		w.t.Errorf("%s: the application is %s", step, known.State)
+	}
+	if done && got.Application != nil {
+		w.same(step, got.Application, known)
 	}
 }
 

@@ -177,8 +177,14 @@ func TestDecodeIndividual(t *testing.T) {
 
 func TestDecodeChange(t *testing.T) {
 	for status, accepted := range map[int]bool{200: false, 201: false, 202: true} {
-		for _, body := range []string{`{"message":"The check was accepted"}`, `"accepted"`, `{"message":["x"]}`, ``} {
-			want := Change{Accepted: accepted}
+		for body, want := range map[string]Change{
+			`{"message":"The check was accepted"}`: {
+				Message: Hide("The check was accepted"), Raw: Hide(raw(`{"message":"The check was accepted"}`)),
+			},
+			`"accepted"`:        {Raw: Hide(raw(`"accepted"`))},
+			`{"message":["x"]}`: {Raw: Hide(raw(`{"message":["x"]}`))},
+			``:                  {},
+		} {
 			s := newService(t, answers(status, body), false)
 			got, err := s.signedIn(t).AcceptCheck(t.Context(), 1, CheckReview{})
 			if err != nil {

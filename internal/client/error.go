@@ -173,7 +173,9 @@ func IsUnprovenNotFound(err error) bool {
 }
 
 // IsForbidden reports whether the service does not let this user do what was asked.
-func IsForbidden(err error) bool { return failureOf(err).Outcome == Forbidden && !failureOf(err).Login }
+func IsForbidden(err error) bool {
+	return err != nil && OutcomeOf(err) == Forbidden && !failureOf(err).Login
+}
 
 // IsRefusal reports whether the service refused what was asked: not the login before it, its rate, or an expired token.
 func IsRefusal(err error) bool {

@@ -3,14 +3,19 @@ package client
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 )
 
-// exchange sends one HTTP request, once, reads the response, and says what it proves. The caller closes the answer.
-func (c *Client) exchange(ctx context.Context, q *request) (*answer, *Error) {
+// exchange is the bottom of the chain: it sends one HTTP request, once, reads the response, and says what it proves.
+type exchange struct {
+	client *Client
+	shared *http.Transport
+}
+
+func (t *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
+	q, ctx := requestOf(r), r.Context()
 	if q.effect.emails() {
 		// Neither a shutdown nor the caller's context may cut it short: the service would go on, and the id be lost.
 		var cancel context.CancelFunc
@@ -18,48 +23,38 @@ func (c *Client) exchange(ctx context.Context, q *request) (*answer, *Error) {
 		defer cancel()
 	}
 	started := time.Now()
-	received, failure := c.send(ctx, q)
+	response, received, failure := t.send(ctx, r, q)
 	duration := time.Since(started)
 	q.slowest = max(q.slowest, duration)
-	c.observe(q, duration, received, failure)
+	t.observe(q, duration, received, failure)
 	if failure != nil {
 		q.outcome = q.effect.worst(q.outcome, failure.Outcome)
-		c.limits.holdOff(failure.RetryAfter)
+		t.client.limits.holdOff(failure.RetryAfter)
 		return nil, failure
 	}
-	return received, nil
+	q.answer = received
+	return response, nil
 }
 
-func (c *Client) send(ctx context.Context, q *request) (*answer, *Error) {
+func (t *exchange) send(ctx context.Context, r *http.Request, q *request) (*http.Response, *answer, *Error) {
 	var progress requestProgress
-	r, err := c.httpRequest(progress.trace(ctx), q)
-	if err != nil {
-		return nil, invalid(q.op, "the request could not be made")
+	r = r.Clone(progress.trace(ctx))
+	if q.body != nil {
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(q.body)), int64(len(q.body))
 	}
-	response, err := c.transport(q).RoundTrip(r) //nolint:bodyclose // the answer closes it
-	if err != nil {
-		return nil, transportError(ctx, q.op, err, progress.outcome(ctx))
-	}
-	received := c.read(ctx, q, response)
-	failure := received.judge()
-	if failure != nil {
-		_ = received.Close()
-	}
-	return received, failure
-}
-
-func (c *Client) httpRequest(ctx context.Context, q *request) (*http.Request, error) {
-	// The path parameter is an int64, so it needs no escaping and cannot change the path.
-	url := c.baseURL + strings.Replace(q.path, "{id}", strconv.FormatInt(q.id, 10), 1)
-	r, err := http.NewRequestWithContext(ctx, q.method, url, bytes.NewReader(q.body))
-	if err != nil {
-		return nil, err
-	}
-	r.URL.RawQuery, r.Header = q.query, q.header.Clone()
-	r.Header.Set("User-Agent", c.config.UserAgent)
 	// With GetBody, net/http itself sends a POST again after an HTTP/2 REFUSED_STREAM, GOAWAY or PROTOCOL_ERROR.
 	r.GetBody = nil
-	return r, nil
+	response, err := t.transport(q).RoundTrip(r)
+	if err != nil {
+		return nil, nil, transportError(ctx, q.op, err, progress.outcome(ctx))
+	}
+	received := t.client.read(ctx, q, response)
+	if failure := received.judge(); failure != nil {
+		_ = received.Close()
+		return nil, received, failure
+	}
+	response.Body = received
+	return response, received, nil
 }
 
 // transport returns the transport for one request.
@@ -69,20 +64,21 @@ func (c *Client) httpRequest(ctx context.Context, q *request) (*http.Request, er
 // makes sure of that: concurrent HTTP/2 requests of one transport share a connection.
 //
 // So does a report, which may begin later than the shared transport waits.
-func (c *Client) transport(q *request) http.RoundTripper {
-	transport := c.shared.Reveal()
+func (t *exchange) transport(q *request) http.RoundTripper {
+	transport := t.shared
 	if q.effect != effectNone || q.op == OpIndividualReport {
 		transport = dedicated(transport)
 	}
-	if c.config.Wrap != nil {
-		return c.config.Wrap(transport)
+	if t.client.config.Wrap != nil {
+		return t.client.config.Wrap(transport)
 	}
 	return transport
 }
 
 // observe reports a request to Config.Observe, and what was received to Config.Inspect.
-func (c *Client) observe(q *request, duration time.Duration, received *answer, failure *Error) {
-	if c.config.Observe != nil {
+func (t *exchange) observe(q *request, duration time.Duration, received *answer, failure *Error) {
+	config := &t.client.config
+	if config.Observe != nil {
 		result := RequestResult{Operation: q.op, Method: q.method, Duration: duration}
 		if received != nil {
 			result.Status = received.status
@@ -91,10 +87,10 @@ func (c *Client) observe(q *request, duration time.Duration, received *answer, f
 			result.Failed, result.Outcome = true, failure.Outcome
 			result.Kind = failure.Kind
 		}
-		c.config.Observe(result)
+		config.Observe(result)
 	}
-	if c.config.Inspect != nil && received != nil {
-		c.config.Inspect(Exchange{
+	if config.Inspect != nil && received != nil {
+		config.Inspect(Exchange{
 			Operation: q.op, Status: received.status, Header: received.header, Body: Hide(received.content),
 		})
 	}

@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -133,10 +132,8 @@ func (l *Limits) fits(ctx context.Context, delay time.Duration) bool {
 	return delay <= l.maxWait && (!bounded || delay <= time.Until(deadline))
 }
 
-// backOff waits with jitter, or as long as the service asks. It returns false at once if that is too long.
-func (l *Limits) backOff(ctx context.Context, attempt int, asked time.Duration) bool {
-	base := 100 * time.Millisecond << attempt
-	delay := cmp.Or(asked, base/4+rand.N(base)) //nolint:gosec // jitter needs no cryptographic randomness
+// sleep is Sleep for a delay that fits. Else, it returns false at once.
+func (l *Limits) sleep(ctx context.Context, delay time.Duration) bool {
 	l.mu.Lock()
 	fits := l.fits(ctx, delay)
 	l.mu.Unlock()

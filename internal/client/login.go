@@ -47,7 +47,7 @@ func (c *Client) requestToken(lifetime context.Context) (*token, *Error) {
 	if wait := c.limits.holdOffRemaining(); wait > 0 {
 		return nil, rateLimited(OpToken, wait)
 	}
-	a, failure := c.exchange(ctx, c.config.tokenRequest())
+	a, failure := c.send(ctx, c.bottom, c.config.tokenRequest())
 	if failure != nil {
 		return nil, failure
 	}

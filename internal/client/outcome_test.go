@@ -250,7 +250,7 @@ func TestWhatABodyHolds(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				response, err := c.shared.Reveal().RoundTrip(r) //nolint:bodyclose // what read returns closes it
+				response, err := c.bottom.shared.RoundTrip(r) //nolint:bodyclose // what read returns closes it
 				if err != nil {
 					t.Fatal(err)
 				}

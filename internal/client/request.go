@@ -1,10 +1,9 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"net/http"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -17,14 +16,16 @@ type request struct {
 	query     string
 	header    http.Header
 	body      []byte
-	reference string        // of a create: the one that it sends
-	deadline  time.Duration // of the operation; 0 is Config.RequestTimeout
+	reference string // of a create: the one that it sends
+	deadline  time.Duration
 	maxBody   int64
 
+	answer  *answer       // the last one that says that the operation succeeded
 	outcome Outcome       // of all HTTP requests of the operation
 	slowest time.Duration // how long the longest of them took, until its response was read
 }
 
+// newRequest is a request with the documented method.
 func newRequest(op Operation, id int64) *request {
 	spec := operations[op]
 	bounds := effects[spec.effect]
@@ -37,6 +38,13 @@ func newRequest(op Operation, id int64) *request {
 
 func (q *request) sending(body any) *request {
 	q.body = encode(body)
+	return q
+}
+
+type requestKey struct{}
+
+func requestOf(r *http.Request) *request {
+	q, _ := r.Context().Value(requestKey{}).(*request)
 	return q
 }
 
@@ -53,9 +61,12 @@ func do[T any](ctx context.Context, c *Client, q *request, decode func(*answer) 
 	if strings.Contains(q.path, "{id}") && q.id <= 0 {
 		return result, invalid(q.op, "the id must be greater than 0")
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(q.deadline, c.config.RequestTimeout), errDeadline)
+	if q.deadline == 0 {
+		q.deadline = c.config.RequestTimeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, q.deadline, errDeadline)
 	defer cancel()
-	a, failure := c.retry(ctx, q)
+	a, failure := c.send(ctx, c.chain, q)
 	if failure != nil {
 		return result, failure
 	}
@@ -63,51 +74,29 @@ func do[T any](ctx context.Context, c *Client, q *request, decode func(*answer) 
 	return decode(a)
 }
 
-const maxAttempts = 3
-
-// retry sends a request again after a fault, as far as its effect allows. It is the first of the methods that a request
-// passes through, each of which has one concern and calls the next: retry, waitForLimit, authenticate, exchange.
-func (c *Client) retry(ctx context.Context, q *request) (*answer, *Error) {
-	for attempt := 1; ; attempt++ {
-		a, failure := c.waitForLimit(ctx, q)
-		if failure == nil {
-			return a, nil
-		}
-		failure.Outcome = q.effect.worst(q.outcome, failure.Outcome)
-		if attempt == maxAttempts || !retryable(ctx, q.effect, failure) || !c.admitsRetry() ||
-			!c.limits.retries.Allow() || !c.limits.backOff(ctx, attempt, failure.RetryAfter) || !c.admitsRetry() {
-			return nil, failure
-		}
+// send sends a request through the chain, or from some part of it on. The caller closes the answer.
+func (c *Client) send(ctx context.Context, through http.RoundTripper, q *request) (*answer, *Error) {
+	r, err := c.httpRequest(ctx, q)
+	if err != nil {
+		return nil, failureOf(err)
 	}
+	if _, err = through.RoundTrip(r); err != nil { //nolint:bodyclose // the answer is the body
+		return nil, failureOf(err)
+	}
+	return q.answer, nil
 }
 
-func (c *Client) admitsRetry() bool { return c.config.MayRetry == nil || c.config.MayRetry() }
-
-func retryable(ctx context.Context, of effect, failure *Error) bool {
-	if failure.contextErr != nil || hasUntrustedID(ctx) {
-		return false
+// httpRequest is without the body, which the bottom of the chain adds each time that it sends the request.
+func (c *Client) httpRequest(ctx context.Context, q *request) (*http.Request, error) {
+	// The path parameter is an int64, so it needs no escaping and cannot change the path.
+	url := c.baseURL + strings.Replace(q.path, "{id}", strconv.FormatInt(q.id, 10), 1)
+	r, err := http.NewRequestWithContext(context.WithValue(ctx, requestKey{}, q), q.method, url, http.NoBody)
+	if err != nil {
+		return nil, invalid(q.op, "the request could not be made")
 	}
-	switch of {
-	case effectNone:
-		if failure.Kind == KindRateLimited {
-			return failure.Status/100 != 2 // else it is the Budget, and the service did the work
-		}
-		return slices.Contains([]Kind{KindUnreachable, KindConnection, KindTimeout, KindServer}, failure.Kind)
-	case effectRepeatable, effectLasts:
-		return failure.Outcome.NothingDone() && slices.Contains([]Kind{KindUnreachable, KindRateLimited}, failure.Kind)
-	default:
-		return false
-	}
-}
-
-func (c *Client) waitForLimit(ctx context.Context, q *request) (*answer, *Error) {
-	if tooLong := c.limits.wait(ctx); tooLong > 0 {
-		return nil, rateLimited(q.op, tooLong)
-	}
-	if ctx.Err() != nil {
-		return nil, contextEnded(ctx, q.op, NotSent, "before the request was sent")
-	}
-	return c.authenticate(ctx, q)
+	r.URL.RawQuery, r.Header = q.query, q.header
+	r.Header.Set("User-Agent", c.config.UserAgent)
+	return r, nil
 }
 
 type untrustedIDKey struct{}
@@ -120,12 +109,29 @@ func WithUntrustedID(ctx context.Context) context.Context {
 
 func hasUntrustedID(ctx context.Context) bool { return ctx.Value(untrustedIDKey{}) != nil }
 
-// Change is the response to a request that changed something. The client reads nothing else of it.
+// Change is the response to a request that changed something.
 type Change struct {
 	// Accepted: the service carries it out later (202). Read what has become of it.
 	Accepted bool
+	// Message is what the service says (interface: Accept check and Reject check), "" if nothing.
+	Message Secret
+	// Application is the application in the response (interface: Archive application), nil if it shows none.
+	Application *Application
+	// Raw is the whole response, which may have personal data; empty if it is empty.
+	Raw Raw
 }
 
+// change carries out an operation whose response need not say anything.
 func (c *Client) change(ctx context.Context, q *request) (*Change, error) {
-	return do(ctx, c, q, func(a *answer) (*Change, error) { return &Change{Accepted: a.accepted()}, nil })
+	return do(ctx, c, q, func(a *answer) (*Change, error) {
+		change := &Change{
+			Accepted: a.accepted(), Message: Hide(a.value.Object().Text("message")), Raw: a.raw(),
+		}
+		shown, err := parseApplication(a)
+		ofApplication := strings.HasPrefix(q.path, operations[OpRetrieveApplication].path)
+		if err == nil && ofApplication && shown.ID == q.id && shown.State != (State{}) {
+			change.Application = shown
+		}
+		return change, nil
+	})
 }

@@ -260,11 +260,11 @@ func TestPauses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				limits := newLimits(1, 15*time.Second)
+				chain := &retrier{client: &Client{limits: newLimits(1, 15*time.Second)}}
 				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
 				defer cancel()
 				start := time.Now()
-				goesOn := limits.backOff(ctx, test.attempt, test.retryAfter)
+				goesOn := chain.backOff(ctx, test.attempt, &Error{RetryAfter: test.retryAfter})
 				if took := time.Since(start); goesOn != test.goesOn || took < test.least || took > test.most {
 					t.Errorf("went on: %v, after %v", goesOn, took)
 				}

@@ -30,7 +30,7 @@ func callWithShortLivedTokens(t *testing.T, expiresIn string, latency time.Durat
 		BaseURL:     "http://127.0.0.1",
 		Credentials: Credentials{Username: "user", Password: Hide("password")}, RequestsPerSecond: -1,
 	})
-	c.shared.Reveal().DialContext = serveInMemory(t, tokens)
+	c.bottom.shared.DialContext = serveInMemory(t, tokens)
 	c.tokens.requestToken = func() (*token, *Error) {
 		issued := time.Now()
 		return &token{value: Hide(tokens.issue()), renew: issued.Add(parseLifetime(expiresIn) / 5 * 4)}, nil
@@ -85,7 +85,7 @@ func (s *shortLivedTokens) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveInMemory starts a server without a network, as synctest needs it, and returns how to connect to it.
-func serveInMemory(t *testing.T, handler http.Handler) func(context.Context, string, string) (net.Conn, error) {
+func serveInMemory(t *testing.T, handler http.Handler) dial {
 	t.Helper()
 	listener := memoryListener{connections: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}

@@ -87,7 +87,7 @@ func (c *Client) transition(
 		current, err := c.RetrieveApplication(ctx, id)
 		switch {
 		case err == nil && current.State != seen:
-			return &Change{Accepted: true}, nil
+			return &Change{Accepted: true, Application: current}, nil
 		case err == nil && len(methods) > 0 && len(forms) > 0:
 		case notFound == nil, refusedForm:
 			return nil, &failure

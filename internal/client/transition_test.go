@@ -190,7 +190,7 @@ func TestTransitionThatAProxyHidesIsNotRepeated(t *testing.T) {
 				answers(status, body)(w, r)
 			}), false)
 			change, err := s.signedIn(t).CompleteApplication(t.Context(), 4711, inReview)
-			if err != nil || !change.Accepted {
+			if err != nil || !change.Accepted || change.Application.State.Name != "completed" {
 				t.Errorf("%d %s: %+v, %v", status, body, change, err)
 			}
 			if got := s.methods(); got != "PATCH GET" {
@@ -275,16 +275,16 @@ func TestAllowedMethods(t *testing.T) {
 }
 
 func TestAnswersOfTransitions(t *testing.T) {
-	for _, body := range []string{
-		someApplication,
-		`{"data":` + someApplication + `}`,
-		`{"id":4711,"status":"completed"}`,
-		`{"message":"done"}`,
-		`{"id":4711,"message":"done"}`,
-		`{"id":4712,"status":"completed"}`,
-		`{"id":4711,"ID":4712,"status":{"status":"completed"}}`,
-		`{"id":4711,"reference":"a","Reference":"b","status":""}`,
-		``,
+	for body, want := range map[string]string{
+		someApplication:                                           "in review",
+		`{"data":` + someApplication + `}`:                        "in review",
+		`{"id":4711,"status":"completed"}`:                        "completed",
+		`{"message":"done"}`:                                      "",
+		`{"id":4711,"message":"done"}`:                            "", // no state: not the application
+		`{"id":4712,"status":"completed"}`:                        "", // another one
+		`{"id":4711,"ID":4712,"status":{"status":"completed"}}`:   "",
+		`{"id":4711,"reference":"a","Reference":"b","status":""}`: "",
+		``: "",
 	} {
 		s := newService(t, answers(200, body), false)
 		c := s.signedIn(t)
@@ -299,9 +299,17 @@ func TestAnswersOfTransitions(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, body, err)
 				continue
 			}
-			if change.Accepted {
-				t.Errorf("%s, %s: only accepted", name, body)
+			got := ""
+			if change.Application != nil {
+				got = change.Application.State.Name
 			}
+			if diff := cmp.Diff(want, got); diff != "" || change.Accepted {
+				t.Errorf("%s, %s: accepted %v, %s", name, body, change.Accepted, diff)
+			}
+		}
+		change, err := c.ResendInvites(t.Context(), 4711)
+		if err != nil || change.Application != nil {
+			t.Errorf("an individual of that id is no application: %+v, %v", change, err)
 		}
 		s.Close()
 	}

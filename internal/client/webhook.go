@@ -190,9 +190,9 @@ func parseWebhook(value wire.Value, urlNames []string) (Webhook, bool) {
 	return webhook, true
 }
 
-// WithURL returns the webhooks that deliver to a URL, in any form of it (see CanonicalURL).
+// WithURL returns the webhooks that deliver to a URL, in any form of it (see SameURL).
 func (w *Webhooks) WithURL(wanted string) []Webhook {
 	return slices.DeleteFunc(slices.Clone(w.Items), func(webhook Webhook) bool {
-		return CanonicalURL(webhook.URL.Reveal()) != CanonicalURL(wanted)
+		return !SameURL(webhook.URL.Reveal(), wanted)
 	})
 }

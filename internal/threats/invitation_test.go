@@ -17,7 +17,7 @@ var invitation = map[string][]control{
 			in: inClient, test: "TestABrokenAnswerIsUnknown",
 		},
 		{
-			off: "a create is retried", file: "internal/client/request.go",
+			off: "a create is retried", file: "internal/client/chain.go",
 			old: "	switch of {\n	case effectNone:\n",
 			new: "	switch pick(ON || of != effectCreate, of, effectNone) {\n	case effectNone:\n",
 			in:  inClient, test: "TestWhatEmailsIsSentOnce",

@@ -77,8 +77,8 @@ var theOperator = map[string][]control{
 	},
 	"the service is unavailable": {
 		{
-			off: "every operation retries", file: "internal/client/request.go",
-			old: "!c.limits.retries.Allow()", new: "ON && !c.limits.retries.Allow()",
+			off: "every operation retries", file: "internal/client/chain.go",
+			old: "!t.client.limits.retries.Allow()", new: "ON && !t.client.limits.retries.Allow()",
 			in: inClient, test: "TestRetriesHaveABudget",
 		},
 		{

@@ -7,6 +7,15 @@ import (
 	"time"
 )
 
+// authenticator adds the token to a request, and renews it when the service refuses it.
+//
+// A request that may e-mail people is sent once, so it must not be the one that finds out whether the token is good. It
+// is sent only with a token that the service has accepted within the last minute, if need be in a read before it.
+type authenticator struct {
+	client *Client
+	next   http.RoundTripper
+}
+
 const (
 	// maxLogins bounds the tokens that one request uses, each of which the service refused.
 	maxLogins = 3
@@ -14,29 +23,24 @@ const (
 	checkInterval = time.Minute
 )
 
-// authenticate adds the token to a request, and renews it when the service refuses it.
-//
-// A request that may e-mail people is sent once, so it must not be the one that finds out whether the token is good. It
-// is sent only with a token that the service has accepted within the last minute, if need be in a read before it.
-func (c *Client) authenticate(ctx context.Context, q *request) (*answer, *Error) {
+func (t *authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
+	q, ctx := requestOf(r), r.Context()
 	var rejected *token
 	for sent := 1; ; sent++ {
-		current, failure := c.token(ctx, q.effect, rejected)
+		current, failure := t.token(ctx, q.effect, rejected)
 		if failure != nil {
 			return nil, failure.before(q.op)
 		}
-		q.header.Set("Authorization", "Bearer "+current.value.Reveal())
-		a, failure := c.exchange(ctx, q)
-		if failure == nil || failure.acceptsToken() {
-			current.accept()
+		response, err := t.send(r, current)
+		if err == nil {
+			return response, nil
 		}
+		failure = failureOf(err)
 		switch {
-		case failure == nil:
-			return a, nil
 		case q.effect.emails():
-			c.findReason(ctx, current, failure)
+			t.findReason(ctx, current, failure)
 			return nil, failure
-		case sent == maxLogins || !c.mayRenew(q.effect, current, failure, rejected != nil):
+		case sent == maxLogins || !t.mayRenew(q.effect, current, failure, rejected != nil):
 			return nil, failure
 		}
 		rejected = current
@@ -44,24 +48,24 @@ func (c *Client) authenticate(ctx context.Context, q *request) (*answer, *Error)
 }
 
 // token returns a token other than rejected. For a request that may e-mail people, the service has accepted it lately.
-func (c *Client) token(ctx context.Context, of effect, rejected *token) (*token, *Error) {
-	current, failure := c.tokens.get(ctx, rejected)
+func (t *authenticator) token(ctx context.Context, of effect, rejected *token) (*token, *Error) {
+	current, failure := t.client.tokens.get(ctx, rejected)
 	if failure != nil || !of.emails() || current.acceptedWithin(checkInterval) {
 		return current, failure
 	}
-	if failure = c.checkToken(ctx); failure != nil && !failure.acceptsToken() && failure.Status != http.StatusForbidden {
+	if failure = t.read(ctx); failure != nil && !failure.acceptsToken() && failure.Status != http.StatusForbidden {
 		return nil, failure
 	}
-	return c.tokens.get(ctx, nil)
+	return t.client.tokens.get(ctx, nil)
 }
 
 // mayRenew reports whether a request is sent again with another token. Some services, or what is before them, answer an
 // expired token with a redirect to a login page, with HTML or with 403.
-func (c *Client) mayRenew(of effect, current *token, failure *Error, afterLogin bool) bool {
+func (t *authenticator) mayRenew(of effect, current *token, failure *Error, afterLogin bool) bool {
 	switch {
 	case failure.Status == http.StatusUnauthorized:
 		return (of != effectLasts || failure.Outcome.NothingDone()) &&
-			c.tokens.holdOff.mayRenew(current, afterLogin)
+			t.client.tokens.holdOff.mayRenew(current, afterLogin)
 	case of == effectNone && failure.aboutToken:
 		return !afterLogin && current.accepted.Load() != nil
 	default:
@@ -71,27 +75,36 @@ func (c *Client) mayRenew(of effect, current *token, failure *Error, afterLogin 
 
 // findReason finds out whether the failure of a request that is not sent again is about the token, or about what was
 // asked. If it is about the token, a read succeeds with another one.
-func (c *Client) findReason(ctx context.Context, used *token, failure *Error) {
+func (t *authenticator) findReason(ctx context.Context, used *token, failure *Error) {
 	if failure.Status != http.StatusUnauthorized && failure.Status != http.StatusForbidden && !failure.aboutToken {
 		return
 	}
-	if c.checkToken(ctx) != nil {
+	if t.read(ctx) != nil {
 		used.doubt() // the next such request has to find out
 		return
 	}
-	if now, _ := c.tokens.lookup(nil); now != used && failure.Outcome == Forbidden {
+	if now, _ := t.client.tokens.lookup(nil); now != used && failure.Outcome == Forbidden {
 		failure.Outcome, failure.Kind = Refused, KindExpiredToken
 	}
 }
 
-// checkToken finds out, by a read that every user may do, whether the service accepts the token, and renews one that it
-// refuses.
-func (c *Client) checkToken(ctx context.Context) *Error {
-	a, failure := c.authenticate(ctx, newRequest(OpRetrieveReferences, 0))
+// read, which every user may do, finds out whether the service accepts the token, and renews one that it refuses.
+func (t *authenticator) read(ctx context.Context) *Error {
+	a, failure := t.client.send(ctx, t, newRequest(OpRetrieveReferences, 0))
 	if failure == nil {
 		_ = a.Close()
 	}
 	return failure
+}
+
+func (t *authenticator) send(r *http.Request, current *token) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+current.value.Reveal())
+	response, err := t.next.RoundTrip(r)
+	if err == nil || failureOf(err).acceptsToken() {
+		current.accept()
+	}
+	return response, err
 }
 
 // acceptsToken reports whether a refusal is not about the token: the service looked at what was asked.
