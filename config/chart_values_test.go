@@ -58,8 +58,9 @@ var changedValues = map[string]struct {
 	},
 	"priorityClassName":                   {to: `"system-cluster-critical"`},
 	"podDisruptionBudget.enabled":         {to: `false`},
-	"serviceAccount.create":               {to: `false`, other: `serviceAccount.name="own"`},
+	"serviceAccount.create":               {to: `false`, other: ownAccounts},
 	"serviceAccount.name":                 {to: `"own"`},
+	"serviceAccount.receiverName":         {to: `"own"`},
 	"serviceAccount.annotations":          {to: `{"example.com/role": "operator"}`},
 	"metrics.enabled":                     {to: `false`},
 	"metrics.secure":                      {to: `false`},
@@ -72,6 +73,7 @@ var changedValues = map[string]struct {
 	"metrics.dashboard.enabled":           {to: `true`},
 	"metrics.dashboard.labels":            {to: `{"dashboards": "yes"}`, other: `metrics.dashboard.enabled=true`},
 	"notifications.enabled":               {to: `false`},
+	"notifications.separate":              {to: `false`},
 	"notifications.capture":               {to: `true`},
 	"notifications.ingress.enabled":       {to: `true`, other: ingressValues},
 	"notifications.ingress.className":     {to: `"public"`, other: ingressValues},
@@ -95,6 +97,7 @@ var changedValues = map[string]struct {
 }
 
 const (
+	ownAccounts   = `serviceAccount={"name":"own","receiverName":"own-receiver"}`
 	ingressValues = `notifications.ingress={"enabled":true,"host":"hooks.example.com","tlsSecret":"hooks-example-com"}`
 	routeValues   = `notifications.httpRoute={"enabled":true,"hostnames":["hooks.example.com"],` +
 		`"parentRefs":[{"name":"public","namespace":"gateways","sectionName":"https"}]}`
