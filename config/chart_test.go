@@ -135,11 +135,11 @@ func TestChartAsDependency(t *testing.T) {
 	c.check(os.CopyFS(filepath.Join(dir, "charts", "mandate-operator"), os.DirFS(filepath.Join(c.Root, operatorChart))))
 	c.check(os.WriteFile(filepath.Join(dir, "Chart.yaml"), []byte(`{apiVersion: v2, name: platform, version: 1.0.0,
 		dependencies: [{name: mandate-operator, version: ">=0-0", condition: mandate-operator.enabled}]}`), 0o600))
-	for enabled, want := range map[bool]int{true: 1, false: 0} {
+	for enabled, want := range map[bool]int{true: 2, false: 0} {
 		output := c.helm("template", "test", dir, "--set=global.team=a,mandate-operator.replicas=3",
 			fmt.Sprintf("--set=mandate-operator.enabled=%t", enabled))
 		if got := strings.Count(output, "replicas: 3"); got != want {
-			t.Errorf("enabled %t: %d Deployments, want %d\n%s", enabled, got, want, output)
+			t.Errorf("enabled %t: %d Deployments, want %d: the operator and the receiver\n%s", enabled, got, want, output)
 		}
 	}
 }

@@ -166,7 +166,7 @@ func TestServiceMonitor(t *testing.T) {
 			}
 		}
 	}
-	if ports != 1 {
+	if ports != 2 { // of the operator, and of the receiver of notifications
 		t.Errorf("%d of %d Services that it selects have the port %s", ports, len(services.Items), endpoint.Port)
 	}
 	role := &rbacv1.ClusterRole{}
