@@ -225,12 +225,11 @@ func TestActionLooksOnceMore(t *testing.T) {
 			change: func(w *world) {
 				record := w.record("acme")
 				w.check(w.Delete(w.Context(), record))
-				record.ResourceVersion, record.UID = "", ""
 				record.Spec.Calls = record.Spec.Calls[:1]
-				w.check(w.Create(w.Context(), record))
+				w.restoreRecord(record)
 			},
 			reason: v1alpha1.ReasonRetrying,
-			repair: func(*world) {},
+			repair: func(w *world) { w.sayComplete(w.record("acme")) },
 		},
 		"deleted":  {change: func(w *world) { w.kubectl("delete", "mandateaction", "resend") }},
 		"replaced": {change: func(w *world) { w.replaceAction("resend", resend) }},
