@@ -63,7 +63,7 @@ func NewOptions(version string) *Options {
 	}
 }
 
-// BindReceiverFlags adds the flags to flags that the receiver of notifications has, too.
+// BindReceiverFlags adds those of the operator's flags that the receiver of notifications has, too.
 func (o *Options) BindReceiverFlags(flags *flag.FlagSet) {
 	flags.StringVar(&o.metricsBindAddress, "metrics-bind-address", o.metricsBindAddress,
 		"Address of the metrics endpoint, such as :8443; 0 disables it.")
