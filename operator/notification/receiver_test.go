@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +24,9 @@ import (
 // received is a Receiver with what it accepted and observed.
 type received struct {
 	*Receiver
-	api        *apiServer
+	api *apiServer
+
+	mu         sync.Mutex // a server calls the receiver from many goroutines
 	deliveries []delivery
 	results    map[string]int
 }
@@ -36,9 +39,16 @@ type delivery struct {
 func newReceived() *received {
 	r := &received{api: newAPIServer(), results: map[string]int{}}
 	deliver := func(key connection.Key, _ string, body []byte) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		r.deliveries = append(r.deliveries, delivery{key, string(body)})
 	}
-	r.Receiver = newReceiver(accounts{r.api, true}, deliver, func(result string) { r.results[result]++ })
+	count := func(result string) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.results[result]++
+	}
+	r.Receiver = newReceiver(accounts{r.api, true}, deliver, count)
 	return r
 }
 
