@@ -106,6 +106,9 @@ func stripMetadata(object any) (any, error) {
 		if record := engine.CompleteRecord(annotated); record != "" {
 			annotations[v1alpha1.RecordCompleteAnnotation] = strings.Clone(string(record))
 		}
+		if author := engine.RequestedBy(annotated); author != "" {
+			annotations[v1alpha1.RequestedByAnnotation] = strings.Clone(author)
+		}
 		if ids := engine.UnknownIDs(annotated); len(ids) > 0 {
 			annotations[v1alpha1.UnknownIDsAnnotation] = engine.FormatCandidates(ids)
 		}

@@ -14,11 +14,12 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// changeMandate reads a Mandate, changes it, and patches what differs. It fails if somebody else has changed the
-// Mandate since: nobody decides on what they have not seen.
+// changeMandate changes a Mandate in the user's name, and patches what differs. It fails if somebody else has changed
+// the Mandate since: nobody decides on what they have not seen.
 func (c *cluster) changeMandate(ctx context.Context, m *v1alpha1.Mandate, change func(*v1alpha1.Mandate)) error {
 	changed := m.DeepCopy()
 	change(changed)
+	c.sign(ctx, changed)
 	patch := client.MergeFromWithOptions(m, client.MergeFromWithOptimisticLock{})
 	return explainWrite(c.Patch(ctx, changed, patch))
 }

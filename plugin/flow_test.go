@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -226,6 +227,18 @@ func TestFlow(t *testing.T) {
 	w.contains(w.run("", 3, "wait", "acme", "--for=outcome=Rejected"), "its outcome is Completed")
 	w.contains(w.run("", 3, "decide", "acme", "Reject", "--yes"), "has the outcome Completed already")
 	w.contains(w.run("", 0, "status"), "acme", "Have an outcome: 1")
+	history := strings.Split(strings.TrimSpace(w.run("", 0, "history", "acme")), "\n")
+	for i, want := range []string{
+		`BEGUN +CALL +FOR +RESULT +REQUESTS +REQUESTED BY`, `Create +- +Done +1 +- `,
+		`ResendInvite +jane +Done +1 +editor .* acme-resend-`, `ResetIndividual +jane +Done +1 +editor `,
+		`Complete +- +Done +1 +editor +[0-9a-f]{8}-\d+`,
+	} {
+		if !regexp.MustCompile(want).MatchString(history[i]) {
+			t.Errorf("line %d of the history is %q, want %s", i, history[i], want)
+		}
+	}
+	w.contains(w.run("", 0, "history", "acme", "-o", "json"), `"requestedBy": "editor"`)
+	w.contains(w.run("", 1, "history", "nobody"), `"nobody" not found`)
 	w.emails(3)
 	if strings.Contains(w.output.String(), email) || strings.Contains(w.output.String(), sandbox.DefaultPassword) {
 		t.Errorf("personal data or a password in the output:\n%s", w.output.String())

@@ -104,8 +104,9 @@ func New(streams Streams, version string) *cobra.Command {
 	})
 	s.addFlags(root)
 	root.AddCommand(
-		s.statusCommand(), explainCommand(s), s.waitCommand(), s.refreshCommand(), s.adoptCommand(), s.decideCommand(),
-		s.resendCommand(), s.resetCommand(), s.reportCommand(), s.checkConnectionCommand(), versionCommand(s, version),
+		s.statusCommand(), s.historyCommand(), explainCommand(s), s.waitCommand(), s.refreshCommand(), s.adoptCommand(),
+		s.decideCommand(), s.resendCommand(), s.resetCommand(), s.reportCommand(), s.checkConnectionCommand(),
+		versionCommand(s, version),
 	)
 	return root
 }

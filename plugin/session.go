@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -71,6 +72,7 @@ func (s *session) namespace() (string, error) {
 // scheme has the kinds that the plugin reads and writes.
 func scheme() *runtime.Scheme {
 	known := runtime.NewScheme()
+	utilruntime.Must(authenticationv1.AddToScheme(known))
 	utilruntime.Must(corev1.AddToScheme(known))
 	utilruntime.Must(v1alpha1.AddToScheme(known))
 	return known

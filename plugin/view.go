@@ -91,10 +91,16 @@ type recordView struct {
 
 // callView is a call of a record.
 type callView struct {
-	Kind       string    `json:"kind"`
-	Action     string    `json:"action,omitempty"` // the name of the MandateAction
-	Individual string    `json:"individual,omitempty"`
-	Started    time.Time `json:"startedTime"`
+	Seq        int32  `json:"seq"`
+	Kind       string `json:"kind"`
+	Action     string `json:"action,omitempty"` // the name of the MandateAction
+	Individual string `json:"individual,omitempty"`
+	Check      int64  `json:"check,omitempty"`
+	// Evidence is what the author of a decision or review had seen, or what its rule was applied to.
+	Evidence string `json:"evidence,omitempty"`
+	// RequestedBy is the user name of the author, if the object named one.
+	RequestedBy string    `json:"requestedBy,omitempty"`
+	Started     time.Time `json:"startedTime"`
 	// Sends is how many requests may have been carried out.
 	Sends int32 `json:"sends"`
 	// Result is empty while a request may be under way.
@@ -208,7 +214,8 @@ func newRecordView(spec *v1alpha1.ApplicationRecordSpec) *recordView {
 
 func newCallView(c *v1alpha1.Call) *callView {
 	return &callView{
-		Kind: string(c.Kind), Action: c.Name, Individual: c.Individual, Started: c.StartedTime.Time,
+		Seq: c.Seq, Kind: string(c.Kind), Action: c.Name, Individual: c.Individual, Check: c.Check,
+		Evidence: c.Evidence, RequestedBy: c.RequestedBy, Started: c.StartedTime.Time,
 		Sends: c.Sends, Result: string(c.Result), Answer: string(c.Answer),
 	}
 }

@@ -58,6 +58,12 @@ type Call struct {
 	// +kubebuilder:validation:Maximum=9007199254740991
 	Generation int64 `json:"generation,omitempty"`
 
+	// requestedBy is the user name of the author of the call: the annotation idv.mandate.io/requested-by of the Mandate or
+	// MandateAction. It is absent if the object does not have the annotation, and of what a deletion orders.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	RequestedBy string `json:"requestedBy,omitempty"`
+
 	// inputs is a digest of the generation and the Secret versions that an application was created from. It contains no
 	// personal data.
 	// +optional

@@ -24,6 +24,14 @@ const CandidateAnnotation = "idv.mandate.io/candidate-application-ids"
 // record, which was restored from a backup, lacks nothing that was sent. It needs the verb adopt.
 const RecordCompleteAnnotation = "idv.mandate.io/record-complete"
 
+// RequestedByAnnotation on a Mandate or MandateAction is the user name of the author of what it orders. The plugin sets
+// it, and the admission policy requested-by.idv.mandate.io holds it equal to the user of the request. Without the policy,
+// everybody who may edit the object can write any name.
+const RequestedByAnnotation = "idv.mandate.io/requested-by"
+
+// MaxRequestedBy is the most characters of a user name that a call records. A longer one is not recorded.
+const MaxRequestedBy = 256
+
 // UnknownIDsAnnotation on an IdentityService or ClusterIdentityService names applications that its notifications named
 // while the create of a Mandate had no answer: at most MaxCandidates ids, separated by commas. The operator reads each
 // of them once, and names it to the Mandate whose reference it shows. Only the receiver of notifications sets it.

@@ -3,6 +3,8 @@ package threats
 const (
 	policy      = "config/policy/decide.yaml"
 	adoptPolicy = "config/policy/adopt.yaml"
+
+	authorPolicy = "config/policy/requested_by.yaml"
 )
 
 var decisions = map[string][]control{
@@ -97,6 +99,18 @@ var decisions = map[string][]control{
 			old: "	case f.deletion.wantsFinalizer() != f.deletion.finalizer:",
 			new: "	case ON && f.deletion.wantsFinalizer() != f.deletion.finalizer:",
 			in:  inMandate, test: "TestDecide",
+		},
+	},
+	"somebody orders something in the name of another user": {
+		{
+			off: "the name of the author is not compared", file: authorPolicy,
+			old: "|| variables.author.value() == request.userInfo.username\n    reason", new: "|| true\n    reason",
+			in: inConfig, test: "TestPolicyOfAuthors",
+		},
+		{
+			off: "a decision has the name of who came before", file: authorPolicy,
+			old: "|| size(variables.ordered) == 0", new: "|| true",
+			in: inConfig, test: "TestPolicyOfAuthors",
 		},
 	},
 	"nobody can tell what was done": {

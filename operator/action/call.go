@@ -10,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -33,6 +34,7 @@ func (r *reconciliation) begin(ctx context.Context) error {
 	}
 	call = r.order(call)
 	call.Evidence, call.Generation = r.evidence, r.mandate.Generation
+	call.RequestedBy = engine.RequestedBy(r.action)
 	record, err := r.ledger.Begin(context.WithoutCancel(ctx), r.record, call, nil)
 	switch {
 	case errors.Is(err, ledger.ErrLost):

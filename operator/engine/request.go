@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -32,6 +33,15 @@ func CompleteRecord(mandate metav1.Object) types.UID {
 		return types.UID(uid)
 	}
 	return ""
+}
+
+// RequestedBy is the user name of the author of what an object orders; "" if nobody says so.
+func RequestedBy(object metav1.Object) string {
+	name := object.GetAnnotations()[v1alpha1.RequestedByAnnotation]
+	if utf8.RuneCountInString(name) > v1alpha1.MaxRequestedBy {
+		return ""
+	}
+	return name
 }
 
 // maxUID is how long a uid can be.

@@ -88,6 +88,9 @@ func (r *reconciliation) nextCall(order *v1alpha1.Call, now time.Time) v1alpha1.
 	}
 	call.Individual, call.Check = order.Individual, order.Check
 	call.Evidence, call.Generation = order.Evidence, r.mandate.Generation
+	if !r.facts.deletion.requested { // who deletes an object does not sign it
+		call.RequestedBy = engine.RequestedBy(r.mandate)
+	}
 	return call
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -27,6 +28,7 @@ func (r *reconciliation) nextCreate(now time.Time) (v1alpha1.Call, v1alpha1.Appl
 	}
 	create.Edited = create.Sends > 1 && (create.Edited || create.Inputs != r.facts.inputs.digest)
 	create.Inputs, create.Generation = r.facts.inputs.digest, r.mandate.Generation
+	create.RequestedBy = engine.RequestedBy(r.mandate)
 	return create, spec
 }
 
