@@ -20,8 +20,8 @@ const (
 	answerTimeout = 20 * time.Second
 )
 
-// create creates an action in the user's name, once, also if answers are lost: it repeats the create with the same name,
-// which no other action has. The operator carries a name out once, so a repetition that comes late does no harm.
+// create creates an action in the user's name, once, also if answers are lost: it repeats the create with the same name
+// of the action, which no other one has. The operator carries a name out once, so a late repetition does no harm.
 func (c *cluster) create(ctx context.Context, action *v1alpha1.MandateAction) error {
 	c.sign(ctx, action)
 	var lost error
