@@ -199,6 +199,7 @@ func (w *world) credentials() {
 func (w *world) secret(name string, data map[string]string) {
 	w.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}, StringData: data}
+	secret.Labels = map[string]string{v1alpha1.SecretUseLabel: "credentials.notifications.individual"}
 	if err := w.Create(w.Context(), secret); err != nil {
 		w.check(w.Update(w.Context(), secret))
 	}

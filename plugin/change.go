@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 
 	"golang.org/x/term"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -51,4 +53,17 @@ func (s *session) ask(question string) error {
 func isTerminal(in io.Reader) bool {
 	file, ok := in.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// sign names the user as the author of what an object orders. Where the API server does not say who that is, nobody is
+// named: what one user orders must not have the name of the one before.
+func (c *cluster) sign(ctx context.Context, object client.Object) {
+	annotations := map[string]string{}
+	maps.Copy(annotations, object.GetAnnotations())
+	delete(annotations, v1alpha1.RequestedByAnnotation)
+	self := &authenticationv1.SelfSubjectReview{}
+	if c.Create(ctx, self) == nil && self.Status.UserInfo.Username != "" {
+		annotations[v1alpha1.RequestedByAnnotation] = self.Status.UserInfo.Username
+	}
+	object.SetAnnotations(annotations)
 }

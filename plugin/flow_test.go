@@ -68,7 +68,9 @@ func newWorld(t *testing.T, options sandbox.Options) *world {
 
 func (w *world) secret(name string, data map[string]string) {
 	w.Helper()
-	w.check(w.Create(w.Context(), &corev1.Secret{ObjectMeta: w.named(name), StringData: data}))
+	w.check(w.Create(w.Context(), &corev1.Secret{
+		ObjectMeta: w.named(name), Type: "idv.mandate.io/credentials", StringData: data,
+	}))
 }
 
 func (w *world) named(name string) metav1.ObjectMeta {

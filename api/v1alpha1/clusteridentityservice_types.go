@@ -73,7 +73,8 @@ type ClusterIdentityServiceSpec struct {
 	ServiceSettings `json:",inline"`
 
 	// credentialsSecretRef names the Secret that holds the credentials, and its namespace: username and password, or
-	// client_id and client_secret, or all four. The operator notices a changed Secret within 20 seconds.
+	// client_id and client_secret, or all four. The operator notices a changed Secret within 20 seconds. The Secret needs the
+	// type idv.mandate.io/credentials, or the label idv.mandate.io/use with credentials among its values.
 	// +required
 	CredentialsSecretRef NamespacedSecretReference `json:"credentialsSecretRef"`
 
@@ -103,7 +104,8 @@ type ClusterIdentityServiceSpec struct {
 type ClusterNotifications struct {
 	// secretRef names the Secret, and its namespace, with the token that a notification must contain. The key token has
 	// at least 32 characters, and no white space. While you rotate the token, the key previousToken has the old one. The
-	// operator notices a change within 30 seconds.
+	// operator notices a change within 20 seconds. The Secret needs the type idv.mandate.io/notifications, or the label
+	// idv.mandate.io/use with notifications among its values.
 	// +required
 	SecretRef NamespacedSecretReference `json:"secretRef"`
 

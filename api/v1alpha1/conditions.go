@@ -16,6 +16,9 @@ const (
 const (
 	// ReasonSecretNotFound: a Secret that the spec names does not exist.
 	ReasonSecretNotFound = "SecretNotFound"
+	// ReasonSecretNotForThis: neither the label SecretUseLabel of a Secret nor its type says that it is for what the spec
+	// names it for.
+	ReasonSecretNotForThis = "SecretNotForThis"
 	// ReasonSecretInvalid: a Secret lacks a required key, or holds an invalid key or value.
 	ReasonSecretInvalid = "SecretInvalid"
 	// ReasonOutcomeUnknown: nobody can know whether the service carried out a request that must not be repeated.

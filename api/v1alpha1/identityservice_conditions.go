@@ -32,6 +32,9 @@ const ConditionNotificationsUnavailable = "NotificationsUnavailable"
 
 // Reasons of ConditionNotificationsUnavailable.
 const (
+	// ReasonNotificationSecretNotForThis: neither the label SecretUseLabel of the Secret that
+	// spec.notifications.secretRef names nor its type says that it is for notifications.
+	ReasonNotificationSecretNotForThis = "NotificationSecretNotForThis"
 	// ReasonNotificationSecretNotFound: the Secret that spec.notifications.secretRef names does not exist.
 	ReasonNotificationSecretNotFound = "NotificationSecretNotFound"
 	// ReasonNotificationSecretForbidden: the operator may not read that Secret.

@@ -72,7 +72,8 @@ type IdentityServiceSpec struct {
 	ServiceSettings `json:",inline"`
 
 	// credentialsSecretRef names the Secret that holds the credentials: username and password, or client_id and
-	// client_secret, or all four. The operator notices a changed Secret within 20 seconds.
+	// client_secret, or all four. The operator notices a changed Secret within 20 seconds. The Secret needs the
+	// type idv.mandate.io/credentials, or the label idv.mandate.io/use with credentials among its values.
 	// +required
 	CredentialsSecretRef SecretReference `json:"credentialsSecretRef"`
 
@@ -86,7 +87,8 @@ type IdentityServiceSpec struct {
 type Notifications struct {
 	// secretRef names the Secret with the token that a notification must contain. The key token has at least 32
 	// characters, and no white space. While you rotate the token, the key previousToken has the old one. The operator
-	// notices a change within 20 seconds.
+	// notices a change within 20 seconds. The Secret needs the type idv.mandate.io/notifications, or the label
+	// idv.mandate.io/use with notifications among its values.
 	// +required
 	SecretRef SecretReference `json:"secretRef"`
 

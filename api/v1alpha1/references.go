@@ -69,3 +69,24 @@ type MandateReference struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 }
+
+// SecretUse is what a Secret is for.
+type SecretUse string
+
+// The uses of Secrets that specs name.
+const (
+	// SecretUseCredentials is for spec.credentialsSecretRef of a service.
+	SecretUseCredentials SecretUse = "credentials"
+	// SecretUseNotifications is for spec.notifications.secretRef of a service.
+	SecretUseNotifications SecretUse = "notifications"
+	// SecretUseIndividual is for detailsSecretRef of an individual.
+	SecretUseIndividual SecretUse = "individual"
+)
+
+// SecretUseLabel on a Secret says what it is for: one use, or several joined by a dot. A Secret without it is for the
+// use that its type names: SecretTypePrefix and the use. The operator sends nothing of any other Secret: who may name a
+// Secret in a spec may not be allowed to read it.
+const SecretUseLabel = "idv.mandate.io/use"
+
+// SecretTypePrefix begins the type of a Secret that has no label SecretUseLabel.
+const SecretTypePrefix = "idv.mandate.io/"

@@ -70,17 +70,22 @@ var layers = []layer{
 		dir: "operator/engine", never: terraform,
 		may: []string{"api", "internal/client", "internal/tolerant", "operator/apierror", "operator/connection"},
 	},
+	{dir: "operator/secrets", may: []string{"api"}, never: terraform},
 	{
-		dir: "operator/individuals", may: []string{"api", "internal/client", "internal/reference"}, never: terraform,
+		dir: "operator/individuals", never: terraform,
+		may: []string{"api", "internal/client", "internal/reference", "operator/secrets"},
 	},
 	{dir: "operator/evidence", may: []string{"api", "internal/client", "operator/ledger"}, never: terraform},
 	{dir: "operator/explore", may: []string{"operator/engine", "internal/guards"}, never: terraform},
 	controller("mandate",
-		[]string{"internal/receiver", "internal/reference", "operator/evidence", "operator/individuals", "operator/ledger"},
+		[]string{
+			"internal/receiver", "internal/reference", "operator/evidence", "operator/individuals", "operator/ledger",
+			"operator/secrets",
+		},
 		"internal/gitops", "operator/explore"),
 	controller("action",
 		[]string{"operator/evidence", "operator/individuals", "operator/ledger"}, "internal/gitops", "operator/explore"),
-	controller("service", []string{"internal/receiver"}, "internal/gitops"),
+	controller("service", []string{"internal/receiver", "operator/secrets"}, "internal/gitops"),
 	// It is no controller, but uses what they share, and knows none of them either.
 	controller("notification", []string{"internal/receiver", "internal/reference"}),
 	{

@@ -20,7 +20,8 @@ func (d *demo) createToken(ctx context.Context) (string, error) {
 	if err := os.WriteFile(path, []byte(d.token), 0o600); err != nil {
 		return "", err
 	}
-	_, err := d.kubectl.run(ctx, "create", "secret", "generic", "idv-notifications", "--from-file=token="+path)
+	_, err := d.kubectl.run(ctx, "create", "secret", "generic", "idv-notifications",
+		"--type=idv.mandate.io/notifications", "--from-file=token="+path)
 	return "a random token", err
 }
 

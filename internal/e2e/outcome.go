@@ -63,7 +63,7 @@ func (s *scenario) reachOutcome(ctx context.Context) (string, error) {
 func (s *scenario) subscribe(ctx context.Context) error {
 	token := rand.Text() + rand.Text()
 	_, err := s.kubectl(ctx, "create", "secret", "generic", "idv-notifications", "-n", readmeNamespace,
-		"--from-literal=token="+token)
+		"--type=idv.mandate.io/notifications", "--from-literal=token="+token)
 	if err != nil {
 		return err
 	}

@@ -28,4 +28,5 @@ const (
 	inAction     = "operator/action"
 	inService    = "operator/service"
 	inReceiver   = "operator/notification"
+	inSecrets    = "operator/secrets"
 )

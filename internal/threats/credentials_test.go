@@ -53,6 +53,13 @@ var credentials = map[string][]control{
 			in: inService, test: "TestBaseURLNotAllowed",
 		},
 	},
+	"an editor of a Mandate or an IdentityService, who may not read Secrets, has the operator send one to a service": {
+		{
+			off: "a Secret is for everything", file: "operator/secrets/secrets.go",
+			old: "	if !isFor(&read, use) {", new: "	if ON && !isFor(&read, use) {",
+			in: inSecrets, test: "TestGet",
+		},
+	},
 	"the operator is used to read other Secrets": {
 		{
 			off: "the operator watches Secrets", file: operatorRole,

@@ -208,6 +208,7 @@ func (w *world) addSecrets(mistaken bool) {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		w.put(&corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+			Type:       "idv.mandate.io/individual",
 			Data: map[string][]byte{
 				"email": []byte(of[name] + "@example.com"), "reference": []byte(mandateName + "." + of[name]),
 			},

@@ -104,6 +104,7 @@ func (f *fixture) check(err error) {
 func (f *fixture) connect(namespace string, requestsPerSecond, poll int, edits ...func(*v1alpha1.IdentityService)) {
 	f.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "idv"},
+		Type:       "idv.mandate.io/credentials",
 		StringData: map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword}}
 	f.check(client.IgnoreAlreadyExists(f.kube.Create(f.Context(), secret)))
 	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}}

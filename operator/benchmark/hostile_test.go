@@ -57,6 +57,7 @@ func (f *fixture) attack(length time.Duration) (peak, limit float64) {
 	namespace := f.Namespace(f.TB)
 	operator := f.startOperatorIn(pod.environment, namespace, 10)
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "idv"},
+		Type:       "idv.mandate.io/credentials",
 		StringData: map[string]string{"username": "u", "password": "p"}}
 	f.check(f.kube.Create(f.Context(), secret))
 	for i := range services.services {

@@ -36,6 +36,7 @@ func BenchmarkNotifications(b *testing.B) {
 	namespace, address := f.Namespace(b), testenv.FreeAddress(b)
 	f.check(f.kube.Create(b.Context(), &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "notifications"},
+		Type:       "idv.mandate.io/notifications",
 		StringData: map[string]string{"token": notificationToken},
 	}))
 	f.connect(namespace, unlimited, hourly, func(s *v1alpha1.IdentityService) {

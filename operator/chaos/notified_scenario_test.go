@@ -34,6 +34,7 @@ const notifiedManifest = `
 apiVersion: v1
 kind: Secret
 metadata: {name: notifications}
+type: idv.mandate.io/notifications
 stringData: {token: ` + notificationToken + `}
 ---` + serviceManifest + `
   notifications: {secretRef: {name: notifications}}

@@ -52,6 +52,7 @@ const (
 apiVersion: v1
 kind: Secret
 metadata: {name: idv}
+type: idv.mandate.io/credentials
 stringData: {username: ` + sandbox.DefaultUsername + `, password: $PASSWORD}
 ---
 kind: IdentityService
@@ -64,6 +65,7 @@ spec:
 apiVersion: v1
 kind: Secret
 metadata: {name: john}
+type: idv.mandate.io/individual
 stringData:
   email: canary-john@example.com
   title: canary-title

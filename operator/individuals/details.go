@@ -3,6 +3,7 @@ package individuals
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
 	"github.com/mandate-io/idv/internal/reference"
+	"github.com/mandate-io/idv/operator/secrets"
 )
 
 // maxDetail bounds what a Secret may give for one field, in characters; the CRD bounds what is in the spec.
@@ -28,10 +30,10 @@ const maxDetail = 320
 type Details struct {
 	// NewIndividual is what is sent. With a Reason, it has what does not depend on the Secret, and no more.
 	idv.NewIndividual
-	// Reason is SecretNotFound or SecretInvalid; "" if nothing is wrong. Problem names the key of the Secret that is
+	// Reason is SecretNotFound, SecretNotForThis or SecretInvalid; "" if nothing is wrong. Problem names the key of the Secret that is
 	// invalid, and says why; it holds no value.
 	Reason, Problem string
-	// Secret is nil if the spec names none, or if there is none.
+	// Secret is nil if the spec names none, or if there is none for an individual.
 	Secret *corev1.Secret
 }
 
@@ -46,11 +48,13 @@ func Read(
 		return detailsOf(individual, &corev1.Secret{}, applicationReference), nil
 	}
 	secret := &corev1.Secret{}
-	err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: ref.Name}, secret)
-	if apierrors.IsNotFound(err) {
+	name := types.NamespacedName{Namespace: namespace, Name: ref.Name}
+	switch err := secrets.Get(ctx, reader, name, v1alpha1.SecretUseIndividual, secret); {
+	case apierrors.IsNotFound(err):
 		return Details{NewIndividual: inline(individual), Reason: v1alpha1.ReasonSecretNotFound}, nil
-	}
-	if err != nil {
+	case errors.Is(err, secrets.ErrNotForThis):
+		return Details{NewIndividual: inline(individual), Reason: v1alpha1.ReasonSecretNotForThis}, nil
+	case err != nil:
 		return Details{}, err
 	}
 	details := detailsOf(individual, secret, applicationReference)

@@ -62,6 +62,9 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonSecretNotFound: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"A Secret that a detailsSecretRef names does not exist in this namespace. Create it, or correct the name; the " +
 			"operator's log has the name."},
+	v1alpha1.ReasonSecretNotForThis: {isFalse, stalled, isFalse, v1alpha1.ReasonCreating, isFalse,
+		"A Secret that a detailsSecretRef names is not for an individual. If it is meant to be sent, run: kubectl label " +
+			"secret NAME idv.mandate.io/use=individual; the operator's log has the name."},
 	v1alpha1.ReasonSecretInvalid: {isFalse, stalled, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"A Secret that a detailsSecretRef names lacks an email address or has a wrong key or value. Correct it; the " +
 			"operator's log names the Secret and the key."},

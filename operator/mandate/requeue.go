@@ -39,7 +39,7 @@ type localState struct {
 }
 
 // recheckInputs is how soon a corrected Secret is noticed. Secrets are not watched.
-const recheckInputs = 30 * time.Second
+const recheckInputs = 15 * time.Second
 
 // retriedReasons are tried again soon, and less and less often while they last.
 var retriedReasons = []string{
@@ -85,7 +85,8 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		return r.pollInterval()
 	case v1alpha1.ReasonConfirming:
 		return engine.Jitter(r.facts.confirmDelay)
-	case v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonRefused:
+	case v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretNotForThis, v1alpha1.ReasonSecretInvalid,
+		v1alpha1.ReasonRefused:
 		return engine.Jitter(recheckInputs)
 	case v1alpha1.ReasonIdentityServiceNotReady:
 		fallback := engine.JitterWithin(connection.FallbackRequeue)

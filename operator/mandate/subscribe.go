@@ -16,6 +16,7 @@ import (
 	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/ledger"
+	"github.com/mandate-io/idv/operator/secrets"
 )
 
 // subscribeTimeout bounds the request to subscribe, which a shutdown does not cancel. An answer after it is lost.
@@ -57,7 +58,7 @@ func (r *reconciliation) receiverURLs(ctx context.Context) (urls []idv.Secret, d
 	var secret corev1.Secret
 	to := r.session.Connection.Subscriptions
 	name := types.NamespacedName{Namespace: to.Secret.Namespace, Name: to.Secret.Name}
-	if err := r.live.Get(ctx, name, &secret); err != nil {
+	if err := secrets.Get(ctx, r.live, name, v1alpha1.SecretUseNotifications, &secret); err != nil {
 		return nil, "", err
 	}
 	token, ok := receiver.TokenOf(secret.Data[receiver.KeyToken])

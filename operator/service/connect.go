@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/binary"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +17,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/secrets"
 )
 
 // maxWait is how long a request waits for the rate limit before its object is put back into the queue.
@@ -98,7 +100,8 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	}
 	var secret corev1.Secret
 	ref := service.CredentialsSecret()
-	err = r.config.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
+	name := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+	err = secrets.Get(ctx, r.config.Live, name, v1alpha1.SecretUseCredentials, &secret)
 	wanted := r.newInputs(service, &secret)
 	if apierrors.IsNotFound(err) && e.client != nil {
 		// When everything is deleted at once, the Secret goes first, and the deletion of the service may show later. What
@@ -116,6 +119,10 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	if apierrors.IsForbidden(err) {
 		e.forget()
 		return v1alpha1.ReasonSecretForbidden, nil
+	}
+	if errors.Is(err, secrets.ErrNotForThis) {
+		e.forget()
+		return v1alpha1.ReasonSecretNotForThis, nil
 	}
 	if err != nil {
 		return "", err

@@ -38,6 +38,7 @@ func (r *secretReader) Get(_ context.Context, key client.ObjectKey, into client.
 	r.reads++
 	r.secret.ResourceVersion = fmt.Sprint(r.reads)
 	r.secret.Annotations = map[string]string{"replicated-at": fmt.Sprint(r.reads)}
+	r.secret.Type = "idv.mandate.io/credentials"
 	r.secret.DeepCopyInto(into.(*corev1.Secret))
 	return nil
 }

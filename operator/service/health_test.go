@@ -47,6 +47,7 @@ var wantHealth = map[string]string{
 	v1alpha1.ReasonSecretNotFound:           "Progressing", // it may be applied later than the service
 	v1alpha1.ReasonSecretForbidden:          "Progressing", // so may the operator's permission
 	v1alpha1.ReasonSecretInvalid:            "Degraded",
+	v1alpha1.ReasonSecretNotForThis:         "Degraded",
 	v1alpha1.ReasonBaseURLNotAllowed:        "Degraded",
 	v1alpha1.ReasonCABundleInvalid:          "Degraded",
 	v1alpha1.ReasonNamespaceSelectorInvalid: "Degraded",

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,12 +14,15 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/secrets"
 )
 
 // notificationMessages of the condition NotificationsUnavailable, one a reason.
 var notificationMessages = map[string]string{
 	v1alpha1.ReasonNotificationSecretNotFound: "The Secret that spec.notifications.secretRef names does not exist, so " +
 		"the operator refuses all deliveries. Create it, or correct the name.",
+	v1alpha1.ReasonNotificationSecretNotForThis: "The Secret that spec.notifications.secretRef names is not for " +
+		"notifications. If it is meant for that, run: kubectl label secret NAME idv.mandate.io/use=notifications",
 	v1alpha1.ReasonNotificationSecretForbidden: "The operator may not read the Secret that spec.notifications.secretRef " +
 		"names. Bind the operator's ClusterRole in the Secret's namespace, or move the Secret.",
 	v1alpha1.ReasonNotificationSecretInvalid: "The Secret that spec.notifications.secretRef names needs the key token. " +
@@ -44,8 +48,11 @@ func (r *Reconciler) receiving(ctx context.Context, service connection.Service, 
 		return receiving{problem: v1alpha1.ReasonNotificationsDisabled}
 	}
 	var secret corev1.Secret
-	err := r.config.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
+	name := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+	err := secrets.Get(ctx, r.config.Live, name, v1alpha1.SecretUseNotifications, &secret)
 	switch {
+	case errors.Is(err, secrets.ErrNotForThis):
+		return receiving{problem: v1alpha1.ReasonNotificationSecretNotForThis}
 	case apierrors.IsNotFound(err):
 		return receiving{problem: v1alpha1.ReasonNotificationSecretNotFound}
 	case apierrors.IsForbidden(err):

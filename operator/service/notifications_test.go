@@ -30,7 +30,7 @@ type tokenReader struct {
 
 func (s tokenReader) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	secret := into.(*corev1.Secret)
-	secret.Data = map[string][]byte{}
+	secret.Type, secret.Data = "idv.mandate.io/notifications", map[string][]byte{}
 	for key, value := range s.data {
 		secret.Data[key] = []byte(value)
 	}

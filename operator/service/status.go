@@ -25,6 +25,8 @@ var messages = map[string]string{
 		"correct the name.",
 	v1alpha1.ReasonSecretForbidden: "The operator may not read the Secret that spec.credentialsSecretRef names. Bind " +
 		"the operator's ClusterRole in the Secret's namespace, or move the Secret.",
+	v1alpha1.ReasonSecretNotForThis: "The Secret that spec.credentialsSecretRef names is not for credentials. If it is " +
+		"meant for this service, run: kubectl label secret NAME idv.mandate.io/use=credentials",
 	v1alpha1.ReasonSecretInvalid: "The Secret that spec.credentialsSecretRef names lacks keys. Set username and " +
 		"password, client_id and client_secret, or all four, as tokenAuthorization and tokenRequest need them.",
 	v1alpha1.ReasonBaseURLNotAllowed: "The operator's flags --allowed-hosts and --allow-loopback-http do not allow " +
@@ -50,8 +52,8 @@ var messages = map[string]string{
 // stalledReasons are those that only a person can correct: what the spec or the Secret says is wrong. GitOps tools fail
 // on them at once. What is missing may still be applied, and what fails may work again.
 var stalledReasons = []string{
-	v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonCABundleInvalid, v1alpha1.ReasonNamespaceSelectorInvalid,
-	v1alpha1.ReasonCredentialsInvalid, v1alpha1.ReasonBaseURLNotAllowed,
+	v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonSecretNotForThis, v1alpha1.ReasonCABundleInvalid,
+	v1alpha1.ReasonNamespaceSelectorInvalid, v1alpha1.ReasonCredentialsInvalid, v1alpha1.ReasonBaseURLNotAllowed,
 }
 
 const (

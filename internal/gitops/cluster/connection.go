@@ -24,13 +24,14 @@ func (c *Cluster) WaitForConnectionFirst() {
 // CreateSecrets creates those that the examples name, as a secret store does, and has the connection look for its own.
 func (c *Cluster) CreateSecrets() {
 	c.Helper()
+	uses := map[string]string{v1alpha1.SecretUseLabel: "credentials.individual"}
 	for name, data := range map[string]map[string]string{
 		"idv":              {"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword},
 		"acme-director":    {"email": Director},
 		"globex-applicant": {"email": Applicant},
 	} {
 		c.Check(c.Create(c.Context(), &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name}, StringData: data,
+			ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name, Labels: uses}, StringData: data,
 		}))
 	}
 	// The operator looks for the Secret every 20 seconds, and at once when it is asked.
