@@ -73,8 +73,8 @@ type ClusterIdentityServiceSpec struct {
 	ServiceSettings `json:",inline"`
 
 	// credentialsSecretRef names the Secret that holds the credentials, and its namespace: username and password, or
-	// client_id and client_secret, or all four. The operator notices a changed Secret within 20 seconds. The Secret needs the
-	// type idv.mandate.io/credentials, or the label idv.mandate.io/use with credentials among its values.
+	// client_id and client_secret, or all four. The operator notices a changed Secret within 20 seconds. The Secret needs
+	// the type idv.mandate.io/credentials, or the label idv.mandate.io/use with credentials among its values.
 	// +required
 	CredentialsSecretRef NamespacedSecretReference `json:"credentialsSecretRef"`
 

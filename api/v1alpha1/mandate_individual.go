@@ -66,8 +66,8 @@ type Individual struct {
 
 	// detailsSecretRef names a Secret in the same namespace that holds the details of the individual. Its keys are
 	// email, title, first_name, middle_name, last_name, date_of_birth, gender and reference. Only email is required. A
-	// wrong key, such as firstName, is an error. A field that is set inline takes precedence over the key. The Secret needs
-	// the type idv.mandate.io/individual, or the label idv.mandate.io/use with individual among its values.
+	// wrong key, such as firstName, is an error. A field that is set inline takes precedence over the key. The Secret
+	// needs the type idv.mandate.io/individual, or the label idv.mandate.io/use with individual among its values.
 	// +optional
 	DetailsSecretRef *SecretReference `json:"detailsSecretRef,omitempty"`
 }

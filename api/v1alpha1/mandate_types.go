@@ -25,8 +25,8 @@ const CandidateAnnotation = "idv.mandate.io/candidate-application-ids"
 const RecordCompleteAnnotation = "idv.mandate.io/record-complete"
 
 // RequestedByAnnotation on a Mandate or MandateAction is the user name of the author of what it orders. The plugin sets
-// it, and the admission policy requested-by.idv.mandate.io holds it equal to the user of the request. Without the policy,
-// everybody who may edit the object can write any name.
+// it, and the admission policy requested-by.idv.mandate.io holds it equal to the user of the request. Without the
+// policy, everybody who may edit the object can write any name.
 const RequestedByAnnotation = "idv.mandate.io/requested-by"
 
 // MaxRequestedBy is the most characters of a user name that a call records. A longer one is not recorded.

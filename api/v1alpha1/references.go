@@ -86,7 +86,7 @@ const (
 // SecretUseLabel on a Secret says what it is for: one use, or several joined by a dot. A Secret without it is for the
 // use that its type names: SecretTypePrefix and the use. The operator sends nothing of any other Secret: who may name a
 // Secret in a spec may not be allowed to read it.
-const SecretUseLabel = "idv.mandate.io/use"
+const SecretUseLabel = "idv.mandate.io/use" //nolint:gosec // no credential
 
 // SecretTypePrefix begins the type of a Secret that has no label SecretUseLabel.
-const SecretTypePrefix = "idv.mandate.io/"
+const SecretTypePrefix = "idv.mandate.io/" //nolint:gosec // no credential

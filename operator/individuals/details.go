@@ -30,8 +30,8 @@ const maxDetail = 320
 type Details struct {
 	// NewIndividual is what is sent. With a Reason, it has what does not depend on the Secret, and no more.
 	idv.NewIndividual
-	// Reason is SecretNotFound, SecretNotForThis or SecretInvalid; "" if nothing is wrong. Problem names the key of the Secret that is
-	// invalid, and says why; it holds no value.
+	// Reason is SecretNotFound, SecretNotForThis or SecretInvalid; "" if nothing is wrong. Problem names the key of the
+	// Secret that is invalid, and says why; it holds no value.
 	Reason, Problem string
 	// Secret is nil if the spec names none, or if there is none for an individual.
 	Secret *corev1.Secret
