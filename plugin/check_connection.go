@@ -154,7 +154,7 @@ func newConnectionView(result *readings.Result, target service) (*connectionView
 	v.Kind, v.Provider = kindOf(target), result.Suggestion.HCL()
 	*target.Settings() = result.Suggestion.Settings
 	text, err := manifest(target)
-	v.Manifest = fmt.Sprintf("# The Secret %s needs the keys %s.\n%s",
+	v.Manifest = fmt.Sprintf("# The Secret %s needs the keys %s.\n# Its type is idv.mandate.io/credentials.\n%s",
 		target.CredentialsSecret().Name, result.Suggestion.Keys(), text)
 	return v, err
 }

@@ -46,6 +46,7 @@ func (a apiServer) Get(_ context.Context, key client.ObjectKey, into client.Obje
 		if a.world.secretGone {
 			return apierrors.NewNotFound(resource("secrets"), key.Name)
 		}
+		into.Labels = map[string]string{v1alpha1.SecretUseLabel: "individual.notifications"}
 		into.Data = map[string][]byte{
 			"email": []byte("john@example.com"), "reference": []byte("person-2"), "token": []byte(receiverToken),
 		}

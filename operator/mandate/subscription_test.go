@@ -122,7 +122,8 @@ func TestSubscriptionIsSentAgainOnce(t *testing.T) {
 type tokenSecret struct{ client.Reader }
 
 func (tokenSecret) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	into.(*corev1.Secret).Data = map[string][]byte{receiver.KeyToken: []byte(receiverToken)}
+	secret := into.(*corev1.Secret)
+	secret.Type, secret.Data = "idv.mandate.io/notifications", map[string][]byte{receiver.KeyToken: []byte(receiverToken)}
 	return nil
 }
 
