@@ -98,7 +98,7 @@ func newExplorer(of scenario) *explorer {
 	x := &explorer{scenario: of}
 	x.Moves, x.Hash = x.moves, x.hash
 	x.Wrong, x.Rest = wrongIn, x.rest
-	x.RestAll = 3000
+	x.RestAll = 500
 	return x
 }
 

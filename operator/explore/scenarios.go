@@ -23,11 +23,7 @@ func Scenarios[C, S any](
 		t.Run(name, func(t *testing.T) {
 			started := time.Now()
 			x, first := start(all[name])
-			limit := *states
-			if x.Deep {
-				limit *= 2
-			}
-			complete := x.Run(first, limit)
+			complete := x.Run(first, *states*max(1, x.Deep))
 			total += x.States()
 			t.Logf("%s%s", x.Summary(started), map[bool]string{true: ", all there are"}[complete])
 			if v := x.Found(); v != nil {

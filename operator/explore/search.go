@@ -14,7 +14,7 @@ import (
 )
 
 // restEvery: above RestAll, one in so many states is brought to rest.
-const restEvery = 50
+const restEvery = 20
 
 // Search walks all states breadth first, so that the first violation has the shortest trace.
 type Search[S any] struct {
@@ -28,8 +28,8 @@ type Search[S any] struct {
 	Rest func(s S) (S, string)
 	// RestAll is how many states are all brought to rest, where that takes long; 0: every state.
 	RestAll int64
-	// Deep doubles how many states are explored: what is looked for comes late.
-	Deep bool
+	// Deep is how many times as many states are explored as elsewhere: what is looked for comes late. 0: as many.
+	Deep int64
 
 	visited                    map[uint64]struct{}
 	states, transitions, rests int64

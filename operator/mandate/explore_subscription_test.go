@@ -45,7 +45,7 @@ func subscriptionScenarios() map[string]scenario {
 		},
 		"subscriptions that are delayed": {
 			why:      "another operator takes them for lost ones",
-			mandates: one, exists: true, deep: true, allow: map[move]uint8{half: 5},
+			mandates: one, exists: true, deep: 2, allow: map[move]uint8{half: 5},
 		},
 		"subscriptions whose answers are lost": {
 			mandates: one, exists: true, allow: map[move]uint8{lose: 2, half: 4, crash: 1},
