@@ -119,7 +119,7 @@ func (e *applicationEphemeral) Open(ctx context.Context, req ephemeral.OpenReque
 }
 
 func (m *applicationModel) flatten(application *client.Application) {
-	mandateType := flattenReference(client.Reference(application.MandateType))
+	mandateType := flattenReference(application.MandateType)
 	m.Name = stringOrNull(application.Name.Reveal())
 	m.Reference = stringOrNull(application.Reference)
 	m.State = stringOrNull(application.State.Name)

@@ -15,8 +15,8 @@ import (
 // The names of the fields that Terraform may store of a webhook. Guide secrets documents them.
 var (
 	idFields     = []string{"id", "webhook_id", "subscription_id", "application_id", "mandate_id"}
-	urlFields    = client.WebhookURLNames()
-	eventFields  = client.WebhookEventNames()
+	urlFields    = client.WebhookURLNames
+	eventFields  = client.WebhookEventNames
 	statusFields = []string{"status", "state", "active", "enabled", "disabled", "paused"}
 	timeFields   = []string{
 		"created", "created_at", "created_on", "updated", "updated_at", "updated_on", "modified_at", "subscribed_at",

@@ -64,7 +64,7 @@ func nameSome(names []string) string {
 // that the state has are stored: others might repeat it.
 func (m *subscriptionModel) stateFilter(private privateData) *stateFilter {
 	ownURL, known := m.effectiveURL()
-	url := textRule(func(text string) bool { return known && client.SameURL(text, ownURL) })
+	url := textRule(func(text string) bool { return known && client.CanonicalURL(text) == client.CanonicalURL(ownURL) })
 	configured, ids := stringsOf(m.Events), []string{fmt.Sprint(private.ID), fmt.Sprint(m.ApplicationID.ValueInt64())}
 	event := func(text string) bool { return slices.Contains(configured, text) }
 	id := func(text string) bool { return slices.Contains(ids, text) }

@@ -14,21 +14,17 @@ import (
 // ErrBusy is for Config.Wrap: reading the body of a response fails with it if there is no memory for it now.
 var ErrBusy = errors.New("too many large responses are read at the same time")
 
-var errTooLong = errors.New("the response exceeds the size limit")
-
 // SmallBody is more than a usual response, in bytes.
 const SmallBody = 64 << 10
 
 // Raw is JSON of the service as it came. It may have personal data.
 type Raw = Sensitive[json.RawMessage]
 
-// answer is a response that was read. It is the Body of the http.Response that the chain returns.
+// answer is a response that was read. To close its Body releases what Config.Wrap has counted for it.
 type answer struct {
-	io.ReadCloser // that of the response, which Close releases
+	*http.Response
 	*request
 
-	status     int
-	header     http.Header
 	content    []byte // as it came
 	json       []byte // the same without byte order mark and surrounding white space
 	value      wire.Value
@@ -37,7 +33,7 @@ type answer struct {
 	discardRaw bool   // see Config.DiscardRaw
 }
 
-func (a *answer) accepted() bool { return a.status == http.StatusAccepted }
+func (a *answer) accepted() bool { return a.StatusCode == http.StatusAccepted }
 
 // raw is the body if it is JSON and to be kept, and empty otherwise.
 func (a *answer) raw() Raw {
@@ -48,27 +44,15 @@ func (a *answer) raw() Raw {
 }
 
 func (c *Client) read(ctx context.Context, q *request, r *http.Response) *answer {
-	a := &answer{
-		ReadCloser: r.Body, request: q, status: r.StatusCode, header: r.Header, discardRaw: c.config.DiscardRaw,
-	}
+	a := &answer{Response: r, request: q, discardRaw: c.config.DiscardRaw}
 	limit := q.maxBody
 	switch {
-	case a.status < 200: // 101: its body is the connection itself, and no context ends a read from it
+	case a.StatusCode < 200: // 101: its body is the connection itself, and no context ends a read from it
 		return a
-	case a.status >= 300 && !q.effect.mutates(): // nothing depends on what it says
+	case a.StatusCode >= 300 && !q.effect.mutates(): // nothing depends on what it says
 		limit = SmallBody
 	}
-	var err error
-	a.content, err = readBody(r, limit)
-	switch {
-	case err == nil:
-	case errors.Is(err, errTooLong):
-		a.failed = &Error{Kind: KindTooLarge, detail: errTooLong.Error()}
-	case errors.Is(err, ErrBusy):
-		a.failed = &Error{Kind: KindRateLimited, detail: ErrBusy.Error() + "; try again later"}
-	default:
-		a.failed = transportError(ctx, q.op, err, Unknown)
-	}
+	a.readBody(ctx, limit)
 	a.json = bytes.TrimSpace(bytes.TrimPrefix(a.content, []byte("\ufeff")))
 	if a.value, a.invalid = wire.Parse(a.json); a.invalid != nil && q.effect != effectCreate {
 		a.value = wire.Value{} // only the id of what was created must not be lost, however large the response is
@@ -76,20 +60,24 @@ func (c *Client) read(ctx context.Context, q *request, r *http.Response) *answer
 	return a
 }
 
-func readBody(r *http.Response, limit int64) ([]byte, error) {
+// readBody reads a body of at most limit bytes, or finds out why there is no whole one.
+func (a *answer) readBody(ctx context.Context, limit int64) {
 	var read bytes.Buffer
-	read.Grow(int(min(max(r.ContentLength, 4<<10), SmallBody)) + bytes.MinRead)
+	read.Grow(int(min(max(a.ContentLength, 4<<10), SmallBody)) + bytes.MinRead)
 	// Beyond SmallBody, the buffer is made large at once: to let it grow would take three times as much.
-	_, err := io.CopyN(&read, r.Body, min(SmallBody, limit)+1)
+	_, err := io.CopyN(&read, a.Body, min(SmallBody, limit)+1)
 	if err == nil && limit > SmallBody {
 		read.Grow(int(limit) - read.Len() + 1 + bytes.MinRead)
-		_, err = read.ReadFrom(io.LimitReader(r.Body, limit+1-int64(read.Len())))
+		_, err = read.ReadFrom(io.LimitReader(a.Body, limit+1-int64(read.Len())))
 	}
 	switch {
+	case errors.Is(err, ErrBusy):
+		a.failed = &Error{Kind: KindRateLimited, detail: ErrBusy.Error() + "; try again later"}
 	case err != nil && err != io.EOF: //nolint:errorlint // io.EOF itself is the end; wrapped, it is a broken connection
-		return nil, err
+		a.failed = transportError(ctx, a.op, err, Unknown)
 	case int64(read.Len()) > limit:
-		return nil, errTooLong
+		a.failed = &Error{Kind: KindTooLarge, detail: "the response exceeds the size limit"}
+	default:
+		a.content = read.Bytes()
 	}
-	return read.Bytes(), nil
 }

@@ -12,26 +12,18 @@ type Application struct {
 	Name        Secret // the user's own text, which may hold a person's name
 	Reference   string
 	State       State
-	MandateType MandateType
+	MandateType Reference // interface: Application, mandate_type in responses
 	Archived    bool
 	Actions     []Action
-	// Individuals is empty in the response to create.
-	Individuals []Individual
+	Individuals []Individual // empty in the response to create
 	// Accepted, in the response to create: the service creates it later (202). Until then, a read may not find it.
 	Accepted bool
-	// Raw is the whole response, with personal data.
-	Raw Raw
+	Raw      Raw // the whole response, with personal data
 }
 
 // NoSuchID is above every plausible id, and can be held exactly by every program. To read it shows how a service
 // answers about what does not exist. Ids near one that exists are never tried.
 const NoSuchID = 9007199254740990
-
-// MandateType of an application (interface: Application, mandate_type in responses).
-type MandateType struct {
-	ID                      int64
-	Name, Code, Description string
-}
 
 // Action of an application or an individual, available or completed (interface: Application, available_actions).
 type Action struct {
@@ -41,9 +33,8 @@ type Action struct {
 
 // NewApplication is what CreateApplication sends (interface: Create application). Empty fields are left out.
 type NewApplication struct {
-	Name Secret
-	// Reference is unique in the account, at most 150 characters (interface: Limits).
-	Reference                 string
+	Name                      Secret
+	Reference                 string // unique in the account, at most 150 characters (interface: Limits)
 	MandateTypeID             int64
 	SuppressEmailNotification bool
 	Individuals               []NewIndividual
@@ -52,10 +43,9 @@ type NewApplication struct {
 // NewIndividual is an individual of a NewApplication (interface: Individual). All of it is personal data.
 type NewIndividual struct {
 	Email, Title, FirstName, LastName Secret
-	// MiddleName may be an empty string (interface: Individual); nil leaves it out.
-	MiddleName        *Secret
-	DateOfBirth       Secret // YYYY-MM-DD
-	Gender, Reference Secret
+	MiddleName                        *Secret // may be an empty string (interface: Individual); nil leaves it out
+	DateOfBirth                       Secret  // YYYY-MM-DD
+	Gender, Reference                 Secret
 }
 
 // CreateApplication creates an application and e-mails each individual, unless suppressed: POST /ext/applications. It
@@ -92,9 +82,10 @@ func (c *Client) RetrieveApplication(ctx context.Context, id int64) (*Applicatio
 // cannot be undone. If the service refuses the form of the request, it is sent without a Content-Type.
 // Errors: IsNotFound if it no longer exists.
 func (c *Client) DeleteApplication(ctx context.Context, id int64) (change *Change, err error) {
-	for _, form := range c.deletion.toTry() {
+	known := c.forms[OpDeleteApplication]
+	for _, form := range known.toTry() {
 		change, err = c.change(ctx, form.apply(newRequest(OpDeleteApplication, id)))
-		if !c.deletion.learn(form, err) {
+		if !known.learn(form, err) {
 			break
 		}
 	}
@@ -156,18 +147,9 @@ func parseIdentity(o wire.Object) *Application {
 		Name:        Hide(o.Text("name")),
 		Reference:   o.Identifier("reference"),
 		State:       parseState(o.Get("status", "state")),
-		MandateType: parseMandateType(o.Get("mandate_type", "application_type")),
+		MandateType: parseReference(o.Get("mandate_type", "application_type")),
 		Archived:    o.Get("archived").Bool(),
 	}
-}
-
-func parseMandateType(value wire.Value) MandateType {
-	if !value.IsObject() {
-		id, _ := value.ID()
-		return MandateType{ID: id}
-	}
-	o := value.Object()
-	return MandateType{ID: o.ID("id"), Name: o.Text("name"), Code: o.Text("code"), Description: o.Text("description")}
 }
 
 func parseActions(value wire.Value) []Action {

@@ -11,16 +11,11 @@ import (
 //
 // A request that may e-mail people is sent once, so it must not be the one that finds out whether the token is good. It
 // is sent only with a token that the service has accepted within the last minute, if need be in a read before it.
-type authenticator struct {
-	client *Client
-	next   http.RoundTripper
-}
+type authenticator link
 
 const (
-	// maxLogins bounds the tokens that one request uses, each of which the service refused.
-	maxLogins = 3
-	// checkInterval is how long ago the service may have accepted the token of a request that may e-mail people.
-	checkInterval = time.Minute
+	maxLogins     = 3           // tokens that one request uses, each of which the service refused
+	checkInterval = time.Minute // how long ago the service may have accepted the token of what may e-mail people
 )
 
 func (t *authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -92,7 +87,7 @@ func (t *authenticator) findReason(ctx context.Context, used *token, failure *Er
 func (t *authenticator) read(ctx context.Context) *Error {
 	a, failure := t.client.send(ctx, t, newRequest(OpRetrieveReferences, 0))
 	if failure == nil {
-		_ = a.Close()
+		_ = a.Body.Close()
 	}
 	return failure
 }

@@ -162,7 +162,7 @@ type plainApplication struct {
 	Name        string            `json:"name"`
 	Reference   string            `json:"reference"`
 	Status      plainState        `json:"status"`
-	MandateType MandateType       `json:"mandate_type"`
+	MandateType Reference         `json:"mandate_type"`
 	Archived    bool              `json:"archived"`
 	Actions     []Action          `json:"available_actions"`
 	Individuals []plainIndividual `json:"individuals"`

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// newChain sends a request through http.RoundTrippers in a row. Each has one concern, and an *Error for everything but
+// link of the chain of http.RoundTrippers that a request passes. Each has one concern, and an *Error for everything but
 // the response that the operation succeeded:
 //
 //	retrier        sends again what the operation allows
@@ -17,15 +17,13 @@ import (
 //	authenticator  adds the token, and renews it
 //	exchange       sends one HTTP request, and says what the response proves
 //	http.Transport
-func (c *Client) newChain() http.RoundTripper {
-	return &retrier{c, &limiter{c, &authenticator{c, c.bottom}}}
-}
-
-// retrier sends a request again after a fault, as far as its effect allows.
-type retrier struct {
+type link struct {
 	client *Client
 	next   http.RoundTripper
 }
+
+// retrier sends a request again after a fault, as far as its effect allows.
+type retrier link
 
 const maxAttempts = 3
 
@@ -53,10 +51,8 @@ func retryable(ctx context.Context, of effect, failure *Error) bool {
 	}
 	switch of {
 	case effectNone:
-		if failure.Kind == KindRateLimited {
-			return failure.Status/100 != 2 // else it is the Budget, and the service did the work
-		}
-		return slices.Contains([]Kind{KindUnreachable, KindConnection, KindTimeout, KindServer}, failure.Kind)
+		return slices.Contains([]Kind{KindUnreachable, KindConnection, KindTimeout, KindServer}, failure.Kind) ||
+			failure.Kind == KindRateLimited && failure.Status/100 != 2 // else it is ErrBusy, and the service did the work
 	case effectRepeatable, effectLasts:
 		return failure.Outcome.NothingDone() && slices.Contains([]Kind{KindUnreachable, KindRateLimited}, failure.Kind)
 	default:
@@ -68,14 +64,12 @@ func retryable(ctx context.Context, of effect, failure *Error) bool {
 func (t *retrier) backOff(ctx context.Context, attempt int, failure *Error) bool {
 	base := 100 * time.Millisecond << attempt
 	jittered := base/4 + rand.N(base) //nolint:gosec // jitter needs no cryptographic randomness
-	return t.client.limits.sleep(ctx, cmp.Or(failure.RetryAfter, jittered))
+	delay := cmp.Or(failure.RetryAfter, jittered)
+	return t.client.limits.fits(ctx, delay) && Sleep(ctx, delay)
 }
 
 // limiter waits for the client's own limits.
-type limiter struct {
-	client *Client
-	next   http.RoundTripper
-}
+type limiter link
 
 func (t *limiter) RoundTrip(r *http.Request) (*http.Response, error) {
 	op := requestOf(r).op

@@ -3,9 +3,9 @@ package client
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mandate-io/idv/internal/client/wire"
@@ -50,32 +50,25 @@ func (r CheckReview) body() map[string]any {
 	})
 }
 
+// failedResult matches the folded words with which a result says that the field failed. Not documented: our reading.
+// What it does not match may be the value that a person has given.
+var failedResult = regexp.MustCompile(`^(fail|reject|mismatch|nomatch|notmatch|invalid|denied|declin)`)
+
 func parseCheck(o wire.Object) Check {
 	check := Check{
 		ID: o.ID("id"), Name: o.Text("name"), Title: o.Text("title"), State: parseState(o.Get("status", "state")),
 	}
 	var results []string
 	for result := range o.Get("individual_checkfield_result").Objects() {
-		name, failed := parseFieldResult(result)
-		if failed {
+		// check_field is documented as a number; an object or a name is our reading.
+		field, value := result.Get("check_field", "field"), result.Get("result")
+		name := cmp.Or(field.Text(), field.Object().Text("name", "code", "title", "id"), fmt.Sprint(result.ID("id")))
+		if value.Raw() == "false" || failedResult.MatchString(wire.FoldName(value.Text())) {
 			check.FailedFields = append(check.FailedFields, name)
 		}
-		results = append(results, name+" "+result.Get("result").Raw()+" "+result.Get("status").Raw())
+		results = append(results, name+" "+value.Raw()+" "+result.Get("status").Raw())
 	}
 	slices.Sort(results)
 	check.Results = Hide(strings.Join(results, "\n"))
 	return check
-}
-
-// failedResult matches the folded words with which a result says that the field failed. Not documented: our reading.
-// What it does not match may be the value that a person has given.
-var failedResult = regexp.MustCompile(`^(fail|reject|mismatch|nomatch|notmatch|invalid|denied|declin)`)
-
-// parseFieldResult reads a result of a field: {id, individual, check_field, result, status}. check_field is documented
-// as a number; an object or a name is our reading.
-func parseFieldResult(o wire.Object) (name string, failed bool) {
-	field := o.Get("check_field", "field")
-	name = cmp.Or(field.Text(), field.Object().Text("name", "code", "title", "id"), strconv.FormatInt(o.ID("id"), 10))
-	result := o.Get("result")
-	return name, result.Raw() == "false" || failedResult.MatchString(wire.FoldName(result.Text()))
 }

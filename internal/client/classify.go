@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -14,13 +13,14 @@ import (
 
 // judge is what the response proves: nil if the operation succeeded.
 func (a *answer) judge() *Error {
-	problem := parseProblem(a.status, a.value)
+	problem := parseProblem(a.StatusCode, a.value)
 	holds := a.holds(problem)
-	outcome, kind := prove(a.effect, a.status, holds)
+	outcome, kind := prove(a.effect, a.StatusCode, holds)
 	if kind == "" {
 		return nil
 	}
-	failure := &Error{Operation: a.op, Outcome: outcome, Kind: kind, Status: a.status, detail: a.detail(outcome, holds)}
+	failure := &Error{Operation: a.op, Outcome: outcome, Kind: kind, Status: a.StatusCode}
+	failure.detail = a.detail(outcome, holds)
 	if holds == bodyProblem {
 		failure.Problem = problem
 	}
@@ -29,15 +29,15 @@ func (a *answer) judge() *Error {
 		failure.Candidate = a.candidate()
 	case a.effect == effectCreate && outcome == Refused && failure.Problem.Has("reference") && !problem.ReferenceFormat():
 		failure.Kind = KindDuplicateReference
-	case a.status == http.StatusTooManyRequests, a.status == http.StatusServiceUnavailable:
-		failure.RetryAfter = parseRetryAfter(a.header.Get("Retry-After"), time.Now())
-	case a.status == http.StatusMethodNotAllowed:
-		failure.allowedMethods = supportedMethods(a.header.Values("Allow"))
+	case a.StatusCode == http.StatusTooManyRequests, a.StatusCode == http.StatusServiceUnavailable:
+		failure.RetryAfter = parseRetryAfter(a.Header.Get("Retry-After"), time.Now())
+	case a.StatusCode == http.StatusMethodNotAllowed:
+		failure.allowedMethods = supportedMethods(a.Header.Values("Allow"))
 	}
-	if a.failed != nil && a.status < 300 {
+	if a.failed != nil && a.StatusCode < 300 {
 		failure.Kind, failure.contextErr = a.failed.Kind, a.failed.contextErr
 	}
-	failure.aboutToken = kind == KindUnreadable && (a.status >= 300 || holds == bodyForeign) ||
+	failure.aboutToken = kind == KindUnreadable && (a.StatusCode >= 300 || holds == bodyForeign) ||
 		kind == KindForbidden && a.op == OpRetrieveReferences
 	return failure
 }
@@ -49,9 +49,9 @@ func (a *answer) detail(outcome Outcome, holds body) string {
 		return "the response shows an id without the reference that was sent"
 	case outcome == Accepted:
 		return "the service creates it later, and the response shows no id"
-	case a.status >= 300 && a.status < 400:
+	case a.StatusCode >= 300 && a.StatusCode < 400:
 		return "the service redirects, and the client follows no redirects; check the base URL"
-	case a.status >= 300:
+	case a.StatusCode >= 300:
 		return ""
 	case a.failed != nil:
 		return a.failed.detail
@@ -68,9 +68,13 @@ func (a *answer) detail(outcome Outcome, holds body) string {
 
 func (a *answer) holds(problem *Problem) body {
 	_, tooLarge := errors.AsType[wire.LimitError](a.invalid)
-	success, creates := a.status < 300, a.effect == effectCreate && a.status < 400
-	isProblem, isFailure := problem != nil && (!success || a.isProblem()), a.reportsFailure()
-	shown, challenges := a.shown(), strings.Join(a.header.Values("WWW-Authenticate"), ",")
+	success, creates := a.StatusCode < 300, a.effect == effectCreate && a.StatusCode < 400
+	var resource []string
+	if a.effect == effectNone { // it may show something that failed, such as the last delivery of a webhook
+		resource = []string{"reference", "email", "url"}
+	}
+	isProblem, isFailure := problem != nil && (!success || a.isProblem()), a.value.ReportsFailure(resource...)
+	shown, challenges := a.shown(), strings.Join(a.Header.Values("WWW-Authenticate"), ",")
 	switch {
 	case creates && shown != nil && !isProblem && !isFailure:
 		return bodyCreated
@@ -84,7 +88,7 @@ func (a *answer) holds(problem *Problem) body {
 		return bodyContradiction
 	case isProblem:
 		return bodyProblem
-	case a.status == http.StatusUnauthorized && bearerChallenge.MatchString(challenges):
+	case a.StatusCode == http.StatusUnauthorized && bearerChallenge.MatchString(challenges):
 		return bodyChallenge
 	case success && a.op == OpIndividualReport:
 		return a.holdsFile()
@@ -107,20 +111,11 @@ func (a *answer) holds(problem *Problem) body {
 // individual has a title and a status.
 func (a *answer) isProblem() bool {
 	o := a.value.Object()
-	mediaType, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")
+	mediaType, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
 	code, _ := o.Get("status").ID()
 	return strings.EqualFold(strings.TrimSpace(mediaType), "application/problem+json") ||
 		!o.Get("exception").IsNull() ||
 		!o.HasID() && (code >= 400 && code < 600 || o.Text("type") != "" || o.Text("detail") != "")
-}
-
-// reportsFailure reports whether JSON says that the request failed. What a read shows may be about something that
-// failed, such as the last delivery of a webhook.
-func (a *answer) reportsFailure() bool {
-	if a.effect == effectNone {
-		return a.value.ReportsFailure("reference", "email", "url")
-	}
-	return a.value.ReportsFailure()
 }
 
 var bearerChallenge = regexp.MustCompile(`(?i)(^|,)\s*bearer(\s|,|$)`)
@@ -157,18 +152,10 @@ func (a *answer) candidate() int64 {
 	return cmp.Or(a.shown().ID("id"), a.located(), typed.ID("id"), inBody)
 }
 
-var applicationPath = regexp.MustCompile(`(?:^|/(?:applications|mandates)/)(\d+)/?$`)
+var applicationPath = regexp.MustCompile(`^(?:[^?#]*/(?:applications|mandates)/)?(\d+)/?(?:[?#].*)?$`)
 
 // located is the id in the path of the header Location; 0 if there is none.
 func (a *answer) located() int64 {
-	location, err := url.Parse(a.header.Get("Location"))
-	if err != nil {
-		return 0
-	}
-	match := applicationPath.FindStringSubmatch(location.Path)
-	if match == nil {
-		return 0
-	}
-	id, _ := wire.ParseID(match[1])
+	id, _ := wire.ParseID(applicationPath.ReplaceAllString(a.Header.Get("Location"), "$1"))
 	return id
 }

@@ -11,7 +11,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"sync/atomic"
 	"time"
 )
 
@@ -27,8 +26,7 @@ type Client struct {
 	chain  http.RoundTripper
 	bottom *exchange // of the chain
 
-	complete, reject        *transition
-	resend, reset, deletion *forms
+	forms map[Operation]*forms // of operations whose request is not documented
 }
 
 // New makes a Client. It sends nothing, and changes nothing in the process. net/http prints unexpected bytes of a
@@ -39,34 +37,19 @@ func New(config Config) (*Client, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	baseURL, err := url.JoinPath(config.BaseURL, apiPrefix)
-	if err != nil {
-		return nil, err
-	}
+	baseURL, _ := url.JoinPath(config.BaseURL, apiPrefix) // validate has parsed it
 	shared, err := config.transport()
 	if err != nil {
 		return nil, err
 	}
 	lifetime, cancel := context.WithCancel(context.Background())
-	alike := new(atomic.Int32)
-	undocumented := func() *forms { return &forms{readings: undocumentedForms, alike: alike} }
-	c := &Client{
-		config:   config,
-		baseURL:  baseURL,
-		limits:   config.limits(),
-		close:    cancel,
-		complete: &transition{configured: config.CompleteMethod, forms: undocumented()},
-		reject:   &transition{configured: config.RejectMethod, forms: undocumented()},
-		resend:   undocumented(),
-		reset:    undocumented(),
-		deletion: &forms{readings: emptyForms, alike: new(atomic.Int32)},
-	}
+	c := &Client{config: config, baseURL: baseURL, limits: config.limits(), close: cancel, forms: newForms()}
 	c.tokens = &tokenSource{
 		requestToken: func() (*token, *Error) { return c.requestToken(lifetime) },
-		holdOff:      c.limits.loginHoldOff(loginForm{config.GrantType, config.TokenAuthorization}),
+		holdOff:      c.limits.loginHoldOff(string(config.GrantType) + " " + string(config.TokenAuthorization)),
 	}
 	c.bottom = &exchange{c, shared}
-	c.chain = c.newChain()
+	c.chain = &retrier{c, &limiter{c, &authenticator{c, c.bottom}}}
 	return c, nil
 }
 

@@ -33,17 +33,11 @@ const (
 	GrantClientCredentials GrantType = "client_credentials"
 )
 
-// TransitionMethod is the HTTP method of complete and reject. Not documented: our reading.
+// TransitionMethod is the HTTP method of complete and reject: PATCH, POST or PUT. Not documented: our reading.
 type TransitionMethod string
 
-// The readings of the methods of complete and reject.
-const (
-	// TransitionAuto sends PATCH. On 405 it tries the methods in Allow, or else POST and PUT. It remembers what worked.
-	TransitionAuto  TransitionMethod = "Auto"
-	TransitionPATCH TransitionMethod = http.MethodPatch
-	TransitionPOST  TransitionMethod = http.MethodPost
-	TransitionPUT   TransitionMethod = http.MethodPut
-)
+// TransitionAuto sends PATCH. On 405 it tries the methods in Allow, or else POST and PUT. It remembers what worked.
+const TransitionAuto TransitionMethod = "Auto"
 
 // Credentials of the token request (interface: Authentication). The service documents all fields as optional. The
 // client needs at least one pair: Username and Password, ClientID and ClientSecret, or both.
@@ -59,17 +53,14 @@ type Config struct {
 	// BaseURL is the service's address without /api/v1: https, or http on a loopback host (IsLoopback).
 	BaseURL     string
 	Credentials Credentials
-	// TokenAuthorization is the token request's Authorization header; "" is Auto.
-	TokenAuthorization TokenAuthorization
-	// GrantType of the token request; "" is GrantPassword.
-	GrantType GrantType
-	// CABundle holds the PEM certificates to trust instead of the system's; empty: the system's.
-	CABundle []byte
+
+	TokenAuthorization TokenAuthorization // the token request's Authorization header; "" is Auto
+	GrantType          GrantType          // of the token request; "" is GrantPassword
+	CABundle           []byte             // the PEM certificates to trust instead of the system's; empty: the system's
 	// ProxyURL is the proxy of every request: http, https or socks5, with user and password if it needs them. "" takes
 	// the proxy from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).
-	ProxyURL Secret
-	// UserAgent of every request; "" is "idv-client".
-	UserAgent string
+	ProxyURL  Secret
+	UserAgent string // of every request; "" is "idv-client"
 	// RequestTimeout bounds one operation, retries and login included; 0 is 30 s. The response to a read must begin
 	// within a third of it, which leaves time for another attempt. Operations that e-mail people and the download of a
 	// report have deadlines of their own.
@@ -126,15 +117,15 @@ type OperationResult struct {
 	Started   time.Time
 	// Slowest is how long the longest HTTP request of the operation took until its response was read, apart from logins.
 	// It contains no wait for the rate limit.
-	Slowest time.Duration
-	// UntrustedID: the id was that of WithUntrustedID.
-	UntrustedID bool
+	Slowest     time.Duration
+	UntrustedID bool  // the id was that of WithUntrustedID
 	Err         error // nil, or an *Error
 }
 
 func (c Config) withDefaults() Config {
 	c.UserAgent = cmp.Or(c.UserAgent, "idv-client")
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
+	c.RequestsPerSecond = cmp.Or(c.RequestsPerSecond, 10)
 	c.MaxRateLimitWait = cmp.Or(c.MaxRateLimitWait, 15*time.Second)
 	c.TokenAuthorization = cmp.Or(c.TokenAuthorization, TokenAuthorizationAuto)
 	c.GrantType = cmp.Or(c.GrantType, GrantPassword)
@@ -144,7 +135,8 @@ func (c Config) withDefaults() Config {
 }
 
 func (c *Config) validate() error {
-	methods := []TransitionMethod{TransitionAuto, TransitionPATCH, TransitionPOST, TransitionPUT}
+	methods := []TransitionMethod{TransitionAuto, http.MethodPatch, http.MethodPost, http.MethodPut}
+	user, id := c.Credentials.Username != "", c.Credentials.ClientID != ""
 	return cmp.Or(
 		ValidateBaseURL(c.BaseURL),
 		oneOf("token authorization", c.TokenAuthorization, TokenAuthorizationAuto, TokenAuthorizationNone,
@@ -156,13 +148,6 @@ func (c *Config) validate() error {
 		unless(c.MaxRateLimitWait >= 0, "maximum wait: must not be negative"),
 		unless(!math.IsNaN(c.RequestsPerSecond) && !math.IsInf(c.RequestsPerSecond, 0),
 			"requests per second: must be a number; negative for no limit"),
-		c.validateCredentials(),
-	)
-}
-
-func (c *Config) validateCredentials() error {
-	user, id := c.Credentials.Username != "", c.Credentials.ClientID != ""
-	return cmp.Or(
 		unless(user == (c.Credentials.Password.Reveal() != ""),
 			"credentials: username and password go together; set the missing one"),
 		unless(id == (c.Credentials.ClientSecret.Reveal() != ""),

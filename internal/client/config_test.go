@@ -121,9 +121,10 @@ func TestBaseURLs(t *testing.T) {
 			continue
 		}
 		c := newClient(t, Config{BaseURL: base, Credentials: Credentials{ClientID: "id", ClientSecret: Hide("secret")}})
-		r, err := c.httpRequest(t.Context(), newRequest(OpRetrieveReferences, 0))
-		if err != nil || r.URL.String() != want {
-			t.Errorf("%s: %s, want %s (%v)", base, r.URL, want, err)
+		var sent captured
+		_, _ = c.send(t.Context(), &sent, newRequest(OpRetrieveReferences, 0))
+		if got := sent.request.URL.String(); got != want {
+			t.Errorf("%s: %s, want %s", base, got, want)
 		}
 	}
 }

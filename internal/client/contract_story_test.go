@@ -84,14 +84,20 @@ func (w *world) referenceData() int64 {
 	if !w.holds("references", err) {
 		w.t.FailNow()
 	}
-	kyc, ok := client.FindReference(references.MandateTypes, client.Reference{Code: "kyc"})
-	byName, _ := client.FindReference(references.MandateTypes, client.Reference{Name: "know your customer"})
-	byID, _ := client.FindReference(references.MandateTypes, client.Reference{ID: 17})
-	if !ok || kyc.ID != 17 || byName != kyc || byID != kyc || len(references.MandateTypes) != 3 {
+	find := func(list []client.Reference, want client.Reference) (found client.Reference) {
+		if matches := client.MatchReferences(list, want); len(matches) == 1 {
+			found = matches[0]
+		}
+		return found
+	}
+	kyc := find(references.MandateTypes, client.Reference{Code: "kyc"})
+	byName := find(references.MandateTypes, client.Reference{Name: "know your customer"})
+	byID := find(references.MandateTypes, client.Reference{ID: 17})
+	if kyc.ID != 17 || byName != kyc || byID != kyc || len(references.MandateTypes) != 3 {
 		w.t.Errorf("mandate types %+v", references.MandateTypes)
 	}
-	country, _ := client.FindReference(references.Countries, client.Reference{Code: "GB"})
-	passport, _ := client.FindReference(references.DocumentTypes, client.Reference{Code: "passport"})
+	country := find(references.Countries, client.Reference{Code: "GB"})
+	passport := find(references.DocumentTypes, client.Reference{Code: "passport"})
 	if country.Name != "United Kingdom" || passport.Name != "Passport" || len(references.Countries) != 5 ||
 		len(references.DocumentTypes) != 3 {
 		w.t.Errorf("countries %+v, documents %+v", references.Countries, references.DocumentTypes)

@@ -239,7 +239,7 @@ func FuzzReferences(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		answer := retrieved(data)
-		references, err := parseReferences(answer)
+		references, err := new(References).addPage(answer)
 		kind, _ := entriesOf(answer.json)
 		if (err == nil) != (kind != 0 && answer.invalid == nil) {
 			t.Fatalf("%v, but a JSON object or list: %v", err, kind != 0)
@@ -253,7 +253,7 @@ func FuzzReferences(f *testing.F) {
 				if !ids[r.ID] || !texts[r.Name] || !texts[r.Code] || !texts[r.Description] {
 					t.Errorf("%+v is not in the answer", r)
 				}
-				if found, ok := FindReference(list, Reference{ID: r.ID}); r.ID != 0 && (!ok || found.ID != r.ID) {
+				if found := MatchReferences(list, Reference{ID: r.ID}); r.ID != 0 && (len(found) != 1 || found[0].ID != r.ID) {
 					t.Errorf("%+v is not found by its id", r)
 				}
 			}

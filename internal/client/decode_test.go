@@ -12,7 +12,7 @@ import (
 func TestDecodeApplication(t *testing.T) {
 	full := Application{
 		ID: 4711, Name: Hide("Acme"), Reference: "A-1", State: State{1, "in review"}, Archived: true,
-		MandateType: MandateType{3, "KYC", "kyc", "Know your customer"},
+		MandateType: Reference{3, "KYC", "kyc", "Know your customer"},
 		Actions:     []Action{{9, "upload", "Upload a document"}},
 		Individuals: []Individual{{
 			ID: 12, Reference: Hide("A-1.jane"), Email: Hide("jane@example.com"),
@@ -81,7 +81,7 @@ func TestDecodeApplication(t *testing.T) {
 			`{"id":4711,"name":7,"mandate_type":[],"status":[],"archived":"yes","available_actions":{},"individuals":"none"}`,
 			Application{ID: 4711, Name: Hide("7")},
 		},
-		"type as an id": {`{"id":4711,"mandate_type":3}`, Application{ID: 4711, MandateType: MandateType{ID: 3}}},
+		"type as an id": {`{"id":4711,"mandate_type":3}`, Application{ID: 4711, MandateType: Reference{ID: 3}}},
 		"state as a string": {
 			`{"id":4711,"status":"IN_REVIEW"}`, Application{ID: 4711, State: State{Name: "IN_REVIEW"}},
 		},

@@ -2,8 +2,12 @@ package client
 
 import (
 	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,34 +16,24 @@ import (
 )
 
 // Outcome says what is known about the effect of an operation. The table of proof decides it (proof.go).
-type Outcome int
+type Outcome string
 
+// The outcomes. Unknown is the zero value: it holds until another one is proved.
 const (
-	// Unknown: the request may have been carried out. It is the zero value: it holds until another one is proved.
-	Unknown Outcome = iota
-	// NotSent: no request reached the service.
-	NotSent
-	// Refused: the service responded, and the response proves that nothing was done.
-	Refused
-	// Forbidden is Refused, because this user may not do what was asked. It says nothing about other requests.
-	Forbidden
+	Unknown   Outcome = ""          // the request may have been carried out
+	NotSent   Outcome = "NotSent"   // no request reached the service
+	Refused   Outcome = "Refused"   // the service responded, and the response proves that nothing was done
+	Forbidden Outcome = "Forbidden" // as Refused: this user may not do what was asked; says nothing about other requests
 	// Candidate, of a create: the response shows an id without the reference that was sent (Error.Candidate). The
 	// application may exist, with this id or another one.
-	Candidate
+	Candidate Outcome = "Candidate"
 	// Accepted: the service carries it out later, or has done so (interface: Errors, 202 Accepted). Never send it again.
-	Accepted
-	// Done: the service carried it out.
-	Done
+	Accepted Outcome = "Accepted"
+	Done     Outcome = "Done" // the service carried it out
 )
 
 // String returns the constant's name.
-func (o Outcome) String() string {
-	names := []string{"Unknown", "NotSent", "Refused", "Forbidden", "Candidate", "Accepted", "Done"}
-	if o < 0 || int(o) >= len(names) {
-		return names[Unknown]
-	}
-	return names[o]
-}
+func (o Outcome) String() string { return cmp.Or(string(o), "Unknown") }
 
 // NothingDone reports whether nothing was changed and nobody was e-mailed.
 func (o Outcome) NothingDone() bool { return o == NotSent || o == Refused || o == Forbidden }
@@ -91,16 +85,12 @@ type Error struct {
 	Operation Operation
 	Outcome   Outcome
 	Kind      Kind
-	// Status of the response, 0 if there was none. With Login, that of the token request's response.
-	Status int
-	// Login reports that the token request failed. The operation itself was not sent, or was answered with 401 before.
-	Login bool
-	// Candidate, of a create, is an id that the response shows, 0 if none. A read may show that it is the application's.
-	Candidate int64
-	// Problem is the RFC 7807 body (interface: Errors), nil if the response had none.
-	Problem *Problem
-	// RetryAfter is how long the service, or the client's own limits, ask to wait; 0 if neither does.
-	RetryAfter time.Duration
+
+	Status     int           // of the response, 0 if there was none; with Login, that of the token request's response
+	Login      bool          // the token request failed: the operation was not sent, or was answered with 401 before
+	Candidate  int64         // of a create: an id in the response, 0 if none; a read may show that it is the application's
+	Problem    *Problem      // the RFC 7807 body (interface: Errors), nil if the response had none
+	RetryAfter time.Duration // how long the service, or the client's own limits, ask to wait; 0 if neither does
 
 	detail         string   // one of this package's fixed texts
 	allowedMethods []string // of a 405: the transition methods that the service allows
@@ -173,9 +163,7 @@ func IsUnprovenNotFound(err error) bool {
 }
 
 // IsForbidden reports whether the service does not let this user do what was asked.
-func IsForbidden(err error) bool {
-	return err != nil && OutcomeOf(err) == Forbidden && !failureOf(err).Login
-}
+func IsForbidden(err error) bool { return failureOf(err).Outcome == Forbidden && !failureOf(err).Login }
 
 // IsRefusal reports whether the service refused what was asked: not the login before it, its rate, or an expired token.
 func IsRefusal(err error) bool {
@@ -205,4 +193,95 @@ func (e effect) worst(first, second Outcome) Outcome {
 	default:
 		return second
 	}
+}
+
+// invalid is the error of a request that is not sent, because of what it would hold.
+func invalid(op Operation, detail string) *Error {
+	return &Error{Operation: op, Outcome: NotSent, Kind: KindInvalid, detail: detail}
+}
+
+// unreadable is the error of a 2xx response that differs from the interface. The request was probably carried out.
+func (a *answer) unreadable(detail string) *Error {
+	return &Error{Operation: a.op, Kind: KindUnreadable, Status: a.StatusCode, detail: detail}
+}
+
+// transportError is the error of a request without a response. What cannot have reached a server was not sent.
+func transportError(ctx context.Context, op Operation, err error, outcome Outcome) *Error {
+	var timeout net.Error
+	switch {
+	case ctx.Err() != nil:
+		return contextEnded(ctx, op, outcome, "before the response was complete")
+	case outcome == NotSent:
+		return &Error{Operation: op, Outcome: outcome, Kind: KindUnreachable, detail: describeDialError(err)}
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return &Error{Operation: op, Outcome: outcome, Kind: KindTimeout, detail: "the service did not respond in time"}
+	default:
+		return &Error{Operation: op, Outcome: outcome, Kind: KindConnection, detail: "the connection broke"}
+	}
+}
+
+func rateLimited(op Operation, wait time.Duration) *Error {
+	return &Error{
+		Operation: op, Outcome: NotSent, Kind: KindRateLimited, RetryAfter: wait,
+		detail: "the client's rate limit or the service's Retry-After delays it for too long; try again later",
+	}
+}
+
+// errDeadline marks the deadlines that this package sets. Errors about them do not wrap the context's error, because
+// the caller's own context has not ended.
+var errDeadline = errors.New("the operation's own deadline")
+
+// contextEnded is the error of an operation that ended with its context.
+func contextEnded(ctx context.Context, op Operation, outcome Outcome, when string) *Error {
+	e := &Error{Operation: op, Outcome: outcome, Kind: KindCanceled, detail: "canceled " + when}
+	e.contextErr = context.Canceled // one of the two errors of package context; the cause itself could hold any text
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		e.Kind, e.detail = KindTimeout, "the deadline passed "+when
+		e.contextErr = context.DeadlineExceeded
+	}
+	if errors.Is(context.Cause(ctx), errDeadline) {
+		e.contextErr = nil
+	}
+	return e
+}
+
+// describeDialError returns a fixed text for why there is no connection. The error's own text holds addresses.
+func describeDialError(err error) string {
+	var dial *net.OpError
+	var timeout net.Error
+	switch {
+	case is[*net.DNSError](err):
+		return "the service's host name cannot be resolved; check the base URL"
+	case is[x509.UnknownAuthorityError](err):
+		return "the service's certificate is signed by an unknown authority; configure its CA certificate"
+	case is[x509.HostnameError](err):
+		return "the service's certificate is for another host name; check the base URL"
+	case is[*tls.CertificateVerificationError](err):
+		return "the service's certificate is not valid"
+	case is[tls.RecordHeaderError](err):
+		return "the service does not use TLS; check the base URL"
+	case errors.As(err, &dial) && dial.Op == "proxyconnect":
+		return "no connection could be made to the proxy; check the proxy URL"
+	case errors.As(err, &dial) && dial.Op == "dial", errors.As(err, &timeout) && timeout.Timeout():
+		return "no connection could be made to the service; check the base URL and the network"
+	default:
+		return "the connection broke"
+	}
+}
+
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
+// parseRetryAfter reads a header Retry-After: seconds or an HTTP date. Anything else, and the past, is 0.
+func parseRetryAfter(value string, now time.Time) time.Duration {
+	if date, err := http.ParseTime(value); err == nil {
+		return min(max(date.Sub(now), 0), maxRetryAfter)
+	}
+	seconds, err := strconv.ParseInt(value, 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // out of range, it is the largest number that fits
+		return 0
+	}
+	return time.Duration(min(max(seconds, 0), int64(maxRetryAfter/time.Second))) * time.Second
 }

@@ -23,7 +23,7 @@ func (t *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 		defer cancel()
 	}
 	started := time.Now()
-	response, received, failure := t.send(ctx, r, q)
+	received, failure := t.send(ctx, r, q)
 	duration := time.Since(started)
 	q.slowest = max(q.slowest, duration)
 	t.observe(q, duration, received, failure)
@@ -33,10 +33,11 @@ func (t *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, failure
 	}
 	q.answer = received
-	return response, nil
+	return received.Response, nil
 }
 
-func (t *exchange) send(ctx context.Context, r *http.Request, q *request) (*http.Response, *answer, *Error) {
+// send gives what was received, also with a failure.
+func (t *exchange) send(ctx context.Context, r *http.Request, q *request) (*answer, *Error) {
 	var progress requestProgress
 	r = r.Clone(progress.trace(ctx))
 	if q.body != nil {
@@ -44,17 +45,16 @@ func (t *exchange) send(ctx context.Context, r *http.Request, q *request) (*http
 	}
 	// With GetBody, net/http itself sends a POST again after an HTTP/2 REFUSED_STREAM, GOAWAY or PROTOCOL_ERROR.
 	r.GetBody = nil
-	response, err := t.transport(q).RoundTrip(r)
+	response, err := t.transport(q).RoundTrip(r) //nolint:bodyclose // here, or by who takes the answer
 	if err != nil {
-		return nil, nil, transportError(ctx, q.op, err, progress.outcome(ctx))
+		return nil, transportError(ctx, q.op, err, progress.outcome(ctx))
 	}
 	received := t.client.read(ctx, q, response)
-	if failure := received.judge(); failure != nil {
-		_ = received.Close()
-		return nil, received, failure
+	failure := received.judge()
+	if failure != nil {
+		_ = received.Body.Close()
 	}
-	response.Body = received
-	return response, received, nil
+	return received, failure
 }
 
 // transport returns the transport for one request.
@@ -79,19 +79,18 @@ func (t *exchange) transport(q *request) http.RoundTripper {
 func (t *exchange) observe(q *request, duration time.Duration, received *answer, failure *Error) {
 	config := &t.client.config
 	if config.Observe != nil {
-		result := RequestResult{Operation: q.op, Method: q.method, Duration: duration}
+		result := RequestResult{Operation: q.op, Method: q.method, Duration: duration, Failed: failure != nil}
 		if received != nil {
-			result.Status = received.status
+			result.Status = received.StatusCode
 		}
 		if failure != nil {
-			result.Failed, result.Outcome = true, failure.Outcome
-			result.Kind = failure.Kind
+			result.Outcome, result.Kind = failure.Outcome, failure.Kind
 		}
 		config.Observe(result)
 	}
 	if config.Inspect != nil && received != nil {
 		config.Inspect(Exchange{
-			Operation: q.op, Status: received.status, Header: received.header, Body: Hide(received.content),
+			Operation: q.op, Status: received.StatusCode, Header: received.Header, Body: Hide(received.content),
 		})
 	}
 }

@@ -134,7 +134,8 @@ func TestHTTP2SendsOnce(t *testing.T) {
 				s := newHTTP2Server(t, fault)
 				c := newClient(t, s.config)
 				signIn(c)
-				for _, f := range []*forms{c.resend, c.reset} { // without a body there is less to keep net/http from it
+				// Without a body there is less to keep net/http from it.
+				for _, f := range []*forms{c.forms[OpResendInvites], c.forms[OpResetIndividual]} {
 					f.learned.Store(&form{})
 				}
 				e := asError(t, exampleOf(t, op).run(t.Context(), c))

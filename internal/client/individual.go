@@ -8,9 +8,8 @@ import (
 
 // Individual as the service returns it (interface: Individual). Details reads the person's details from Raw.
 type Individual struct {
-	ID int64 // 0 if the service gave none, or several
-	// Reference and Email are "" if the service gave none, or several.
-	Reference, Email Secret
+	ID               int64  // 0 if the service gave none, or several
+	Reference, Email Secret // "" if the service gave none, or several
 	State            State
 	// Counters as the service counts, which can differ from Checks.
 	ChecksInReview, ChecksPending, ChecksPassed int32
@@ -46,16 +45,17 @@ func (c *Client) RetrieveIndividual(ctx context.Context, id int64) (*Individual,
 //
 // Errors: NotSent, Refused and Forbidden: no e-mail was sent. Unknown: one may have been. A repetition may send one.
 func (c *Client) ResendInvites(ctx context.Context, individualID int64) (*Change, error) {
-	return c.invite(ctx, OpResendInvites, individualID, c.resend)
+	return c.invite(ctx, OpResendInvites, individualID)
 }
 
 // ResetIndividual deletes what an individual has entered, resets the checks, and e-mails a new code: POST
 // /ext/individuals/{id}/reset with an empty object. The ids of checks may change. Otherwise as ResendInvites.
 func (c *Client) ResetIndividual(ctx context.Context, individualID int64) (*Change, error) {
-	return c.invite(ctx, OpResetIndividual, individualID, c.reset)
+	return c.invite(ctx, OpResetIndividual, individualID)
 }
 
-func (c *Client) invite(ctx context.Context, op Operation, individualID int64, known *forms) (*Change, error) {
+func (c *Client) invite(ctx context.Context, op Operation, individualID int64) (*Change, error) {
+	known := c.forms[op]
 	form := known.toTry()[0]
 	change, err := c.change(ctx, form.apply(newRequest(op, individualID)))
 	if known.learn(form, err) {

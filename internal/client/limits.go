@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -16,39 +17,29 @@ const maxRetryAfter = 15 * time.Minute
 // refused logins. All callers of a client share them, and so do clients that replace one another: see Config.Limits.
 // The zero value is ready to use.
 type Limits struct {
-	mu      sync.Mutex
-	maxWait time.Duration
-	rate    *rate.Limiter
+	maxWait atomic.Int64 // a time.Duration
+
+	mu   sync.Mutex
+	rate *rate.Limiter
 	// retries is a budget of its own: to retry everything that fails in an outage would multiply the load.
 	retries   *rate.Limiter
-	notBefore time.Time // no request is sent before it: the service's Retry-After
-	// logins are the hold-offs by what tells one kind of login from another, which the service may accept.
-	logins map[loginForm]*loginHoldOff
+	notBefore time.Time                // no request is sent before it: the service's Retry-After
+	logins    map[string]*loginHoldOff // by what tells one login from another, which the service may accept
 }
-
-type loginForm struct {
-	grant         GrantType
-	authorization TokenAuthorization
-}
-
-const defaultRate = 10
 
 // limits gives those that the Config names, or new ones, with the settings of the Config. What was used stays used.
 func (c *Config) limits() *Limits {
 	l := cmp.Or(c.Limits, new(Limits))
 	limit, burst := rate.Limit(c.RequestsPerSecond), max(1, int(c.RequestsPerSecond))
-	switch {
-	case c.RequestsPerSecond == 0:
-		limit, burst = defaultRate, defaultRate
-	case c.RequestsPerSecond < 0:
+	if c.RequestsPerSecond < 0 {
 		limit = rate.Inf
 	}
+	l.maxWait.Store(int64(c.MaxRateLimitWait))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.maxWait = c.MaxRateLimitWait
 	if l.rate == nil {
 		l.rate, l.retries = rate.NewLimiter(limit, burst), rate.NewLimiter(1, 10)
-		l.logins = map[loginForm]*loginHoldOff{}
+		l.logins = map[string]*loginHoldOff{}
 	}
 	at := l.earliest(time.Now()) // an earlier time would refill the tokens of a Retry-After twice
 	l.rate.SetLimitAt(at, limit)
@@ -56,13 +47,13 @@ func (c *Config) limits() *Limits {
 	return l
 }
 
-func (l *Limits) loginHoldOff(form loginForm) *loginHoldOff {
+func (l *Limits) loginHoldOff(login string) *loginHoldOff {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.logins[form] == nil {
-		l.logins[form] = &loginHoldOff{}
+	if l.logins[login] == nil {
+		l.logins[login] = &loginHoldOff{}
 	}
-	return l.logins[form]
+	return l.logins[login]
 }
 
 // wait waits until a request may be sent. If that takes longer than maxWait or the context allows, it returns the delay
@@ -126,18 +117,10 @@ func (l *Limits) holdOff(d time.Duration) {
 	}
 }
 
-// fits reports whether a delay fits into maxWait and into the context's deadline. mu is held.
+// fits reports whether a delay fits into maxWait and into the context's deadline.
 func (l *Limits) fits(ctx context.Context, delay time.Duration) bool {
 	deadline, bounded := ctx.Deadline()
-	return delay <= l.maxWait && (!bounded || delay <= time.Until(deadline))
-}
-
-// sleep is Sleep for a delay that fits. Else, it returns false at once.
-func (l *Limits) sleep(ctx context.Context, delay time.Duration) bool {
-	l.mu.Lock()
-	fits := l.fits(ctx, delay)
-	l.mu.Unlock()
-	return fits && Sleep(ctx, delay)
+	return delay <= time.Duration(l.maxWait.Load()) && (!bounded || delay <= time.Until(deadline))
 }
 
 // Sleep waits for d. It returns false if the context ended first.

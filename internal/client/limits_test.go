@@ -15,7 +15,8 @@ import (
 )
 
 func newLimits(perSecond float64, maxWait time.Duration) *Limits {
-	return (&Config{RequestsPerSecond: perSecond, MaxRateLimitWait: maxWait}).limits()
+	config := Config{RequestsPerSecond: perSecond, MaxRateLimitWait: maxWait}.withDefaults()
+	return config.limits()
 }
 
 // departures starts callers at the same time and returns when each one could go, rounded to 10 ms.

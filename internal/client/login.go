@@ -13,9 +13,8 @@ import (
 
 // AccessToken is a bearer token for requests that are made outside of this client.
 type AccessToken struct {
-	Value Secret
-	// RenewAt is when this client gets a new one: after 80 % of the lifetime that the service gave.
-	RenewAt time.Time
+	Value   Secret
+	RenewAt time.Time // when this client gets a new one: after 80 % of the lifetime that the service gave
 }
 
 // AccessToken returns the client's token, and logs in if there is none: POST /ext/authentications/token (interface: Get
@@ -30,10 +29,8 @@ func (c *Client) AccessToken(ctx context.Context) (*AccessToken, error) {
 }
 
 const (
-	// defaultLifetime is that of a token whose response names none.
-	defaultLifetime = time.Hour
-	// minLifetime keeps an expires_in of almost nothing from causing a login per request.
-	minLifetime = time.Second
+	defaultLifetime = time.Hour   // of a token whose response names none
+	minLifetime     = time.Second // keeps an expires_in of almost nothing from causing a login per request
 	// maxLifetime caps expires_in. Its unit is not documented: a day in seconds is more than a month in milliseconds. A
 	// token that expires early only costs one more login.
 	maxLifetime = 24 * time.Hour
@@ -51,13 +48,13 @@ func (c *Client) requestToken(lifetime context.Context) (*token, *Error) {
 	if failure != nil {
 		return nil, failure
 	}
-	defer a.Close()
+	defer a.Body.Close()
 	return parseToken(a, time.Now())
 }
 
 // tokenRequest is the token request, with the credentials that are set.
 func (c *Config) tokenRequest() *request {
-	own, authorization := c.Credentials, Secret{}
+	own := c.Credentials
 	form := url.Values{
 		"grant_type": {string(c.GrantType)}, "client_id": {own.ClientID}, "client_secret": {own.ClientSecret.Reveal()},
 	}
@@ -66,18 +63,15 @@ func (c *Config) tokenRequest() *request {
 		form.Set("password", own.Password.Reveal())
 	}
 	maps.DeleteFunc(form, func(_ string, values []string) bool { return values[0] == "" })
-	switch c.TokenAuthorization {
-	case TokenAuthorizationNone:
-	case TokenAuthorizationUserBasic:
-		authorization = basic(own.Username, own.Password)
-	default:
-		authorization = basic(own.ClientID, own.ClientSecret)
-	}
 	q := newRequest(OpToken, 0)
 	q.body = []byte(form.Encode())
-	q.header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if authorization.Reveal() != "" {
-		q.header.Set("Authorization", "Basic "+authorization.Reveal())
+	q.headers.Set("Content-Type", "application/x-www-form-urlencoded")
+	user, password := own.ClientID, own.ClientSecret
+	if c.TokenAuthorization == TokenAuthorizationUserBasic {
+		user, password = own.Username, own.Password
+	}
+	if user != "" && c.TokenAuthorization != TokenAuthorizationNone {
+		q.headers.Set("Authorization", "Basic "+basic(user, password).Reveal())
 	}
 	return q
 }

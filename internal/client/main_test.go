@@ -198,6 +198,14 @@ func expectFailure(t *testing.T, err error, outcome Outcome, kind Kind) *Error {
 	return e
 }
 
+// captured is a part of a chain that keeps a request and does not send it.
+type captured struct{ request *http.Request }
+
+func (c *captured) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.request = r
+	return nil, new(Error)
+}
+
 func raw(text string) json.RawMessage { return json.RawMessage(text) }
 
 // answersWith answers with a body of some type, whose length is sent first or not.

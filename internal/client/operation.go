@@ -34,19 +34,14 @@ const (
 // shutdown may cut it short follow from it.
 type effect int
 
+// The effects. The zero value is effectEmails: a forgotten entry is safe.
 const (
-	// effectEmails: it may e-mail people. One request, whatever happens. It is the zero value: a forgotten entry is safe.
-	effectEmails effect = iota
-	// effectCreate is effectEmails, and the answer has to show what was created.
-	effectCreate
-	// effectLasts: it e-mails nobody and cannot be undone. Sent again only if nothing was done.
-	effectLasts
-	// effectRepeatable: it e-mails nobody, and to repeat it changes nothing more.
-	effectRepeatable
-	// effectNone: it changes nothing. Sent again after any transient fault.
-	effectNone
-	// effectLogin: it gets a token. One request, because wrong passwords may lock a user.
-	effectLogin
+	effectEmails     effect = iota // it may e-mail people: one request, whatever happens
+	effectCreate                   // effectEmails, and the answer has to show what was created
+	effectLasts                    // it e-mails nobody and cannot be undone: sent again only if nothing was done
+	effectRepeatable               // it e-mails nobody, and to repeat it changes nothing more
+	effectNone                     // it changes nothing: sent again after any transient fault
+	effectLogin                    // it gets a token: one request, because wrong passwords may lock a user
 )
 
 func (e effect) emails() bool { return e == effectEmails || e == effectCreate }
@@ -60,8 +55,7 @@ const (
 	loginDeadline  = 10 * time.Second
 	reportDeadline = 2 * time.Minute
 	maxToken       = 64 << 10
-	// maxChanged is more than an application of fifty individuals.
-	maxChanged = 256 << 10
+	maxChanged     = 256 << 10 // more than an application of fifty individuals
 )
 
 // effects are the bounds of an operation, by its effect. A report has bounds of its own.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,8 +18,7 @@ type Problem struct {
 	// Errors are the leaves of `exception`, in the service's order.
 	Errors []FieldError
 
-	// contradicts: its status is that of another response.
-	contradicts bool
+	contradicts bool // its status is that of another response
 }
 
 // FieldError is one leaf of a problem's `exception` (interface: Errors). It has no Messages if the leaf is no text.
@@ -32,22 +32,17 @@ type Path []PathStep
 
 // PathStep is a field or a list index.
 type PathStep struct {
-	// Field is the interface's name, such as "reference"; "" for an index, and for a name that it does not know.
-	Field string
-	// Index is counted from 0; -1 for a field.
-	Index int
-	// Name is the field's name as the service writes it.
-	Name Secret
+	Field string // the interface's name, such as "reference"; "" for an index, and for a name that it does not know
+	Index int    // counted from 0; -1 for a field
+	Name  Secret // the field's name as the service writes it
 }
 
 const (
 	maxExceptionDepth  = 6
 	maxExceptionLeaves = 2000
 	maxListIndex       = 1000
-	// maxMessages of one field. A service says a few things about a field.
-	maxMessages = 20
-	// maxShownFields of an error's text.
-	maxShownFields = 20
+	maxMessages        = 20 // of one field; a service says a few things about a field
+	maxShownFields     = 20 // of an error's text
 )
 
 // requestFields are the field names of the interface's request bodies, which are safe to print.
@@ -139,12 +134,15 @@ func (p *Problem) Has(name string) bool {
 }
 
 // NamesReference reports whether the problem is about a reference, the application's or an individual's.
-func (p *Problem) NamesReference() bool {
-	return p != nil && slices.ContainsFunc(p.Errors, FieldError.namesReference)
-}
+func (p *Problem) NamesReference() bool { return len(p.aboutReferences()) > 0 }
 
-func (e FieldError) namesReference() bool {
-	return slices.ContainsFunc(e.Path, func(s PathStep) bool { return s.Field == "reference" })
+func (p *Problem) aboutReferences() []FieldError {
+	if p == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(p.Errors), func(e FieldError) bool {
+		return !slices.ContainsFunc(e.Path, func(s PathStep) bool { return s.Field == "reference" })
+	})
 }
 
 // Words of messages about references. The interface shows no message: our reading.
@@ -159,13 +157,9 @@ var (
 // do not tell, a reference counts as taken.
 func (p *Problem) ReferenceFormat() bool {
 	var said strings.Builder
-	if p != nil {
-		for _, e := range p.Errors {
-			for _, message := range e.Messages {
-				if e.namesReference() {
-					said.WriteString(message.Reveal() + "\n")
-				}
-			}
+	for _, e := range p.aboutReferences() {
+		for _, message := range e.Messages {
+			said.WriteString(message.Reveal() + "\n")
 		}
 	}
 	return formatWord.MatchString(said.String()) && !takenWord.MatchString(said.String())
@@ -187,16 +181,13 @@ func (p *Problem) Fields() []string {
 
 // String returns the path as "individuals[0].reference".
 func (path Path) String() string {
-	var b strings.Builder
+	var text strings.Builder
 	for _, step := range path {
 		if step.Index >= 0 {
-			b.WriteString("[" + strconv.Itoa(step.Index) + "]")
-			continue
+			fmt.Fprintf(&text, "[%d]", step.Index)
+		} else {
+			text.WriteString("." + cmp.Or(step.Field, "unknown field"))
 		}
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(cmp.Or(step.Field, "unknown field"))
 	}
-	return b.String()
+	return strings.TrimPrefix(text.String(), ".")
 }

@@ -1,40 +1,38 @@
 package client
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // body is what a response holds, as far as it matters for what the response proves.
 type body uint16
 
 // The kinds of bodies. A response has one of them.
 const (
-	bodyNone body = 1 << iota
-	// bodyProblem is the service's own error body (interface: Errors): an object with a title or an exception.
-	bodyProblem
-	// bodyChallenge is any other body of a 401 with a Bearer challenge (RFC 6750). What checks tokens sends it.
-	bodyChallenge
-	// bodyContradiction is a problem whose status contradicts the status line, such as a gateway's 400 about a 502.
-	bodyContradiction
-	// bodyJSON is other JSON; of a report, any file.
-	bodyJSON
-	// bodyFailure is JSON that says that the request failed, such as {"success": false}.
-	bodyFailure
-	// bodyForeign is HTML or other text.
-	bodyForeign
-	bodyCutOff  // it did not arrive whole
-	bodyTooLong // it exceeds a limit
-	// bodyCreated shows an id beside the reference that a create sent.
-	bodyCreated
-	// bodyCandidate shows an id without that reference, in the body or in the header Location.
-	bodyCandidate
+	bodyNone          body = 1 << iota
+	bodyProblem            // the service's own error body (interface: Errors): an object with a title or an exception
+	bodyChallenge          // any other body of a 401 with a Bearer challenge (RFC 6750); what checks tokens sends it
+	bodyContradiction      // a problem whose status contradicts the status line, such as a gateway's 400 about a 502
+	bodyJSON               // other JSON; of a report, any file
+	bodyFailure            // JSON that says that the request failed, such as {"success": false}
+	bodyForeign            // HTML or other text
+	bodyCutOff             // it did not arrive whole
+	bodyTooLong            // it exceeds a limit
+	bodyCreated            // an id beside the reference that a create sent
+	bodyCandidate          // an id without that reference, in the body or in the header Location
 
 	bodyAny  = bodyCandidate<<1 - 1
 	bodyWord = bodyProblem | bodyChallenge // the service's own word
+	// bodyEnough comes with the service's own word, and with any body of what may be sent again, whatever it proves.
+	bodyEnough = bodyCandidate << 1
 )
 
 // rule is a line of the table of proof.
 type rule struct {
 	effects  []effect
-	from, to int // statuses
+	statuses string // such as "404 5xx"
 	bodies   body
 	outcome  Outcome
 	kind     Kind // "" if the operation succeeded
@@ -45,9 +43,8 @@ var (
 	changes    = []effect{effectEmails, effectLasts, effectRepeatable}
 	create     = []effect{effectCreate}
 	login      = []effect{effectLogin}
-	// harmless may be sent again, whatever a response proves.
-	harmless = []effect{effectRepeatable, effectNone, effectLogin}
-	reads    = []effect{effectNone}
+	harmless   = []effect{effectRepeatable, effectNone, effectLogin}
+	reads      = []effect{effectNone}
 )
 
 // proofs is the one table of what a response proves; the first line that fits counts. Everybody who needs to know reads
@@ -59,62 +56,55 @@ var (
 // went on. That something was done is proved by a 2xx that is empty or JSON, and says nothing else. A 202 says that it
 // is accepted.
 var proofs = []rule{
-	{everything, 100, 199, bodyAny, Unknown, KindUnreadable},
+	{everything, "1xx", bodyAny, Unknown, KindUnreadable},
 
-	{create, 202, 202, bodyCreated, Accepted, ""},
-	{create, 200, 299, bodyCreated, Done, ""},
-	{create, 200, 399, bodyCreated | bodyCandidate, Candidate, KindUnreadable},
-	{create, 202, 202, bodyNone | bodyJSON, Accepted, KindUnreadable},
-	{changes, 202, 202, bodyNone | bodyJSON, Accepted, ""},
-	{changes, 200, 299, bodyNone | bodyJSON, Done, ""},
-	{reads, 200, 299, bodyNone | bodyJSON, Done, ""},
-	{login, 200, 299, bodyJSON, Done, ""},
-	{login, 200, 299, bodyProblem | bodyFailure, Refused, KindCredentials},
-	{everything, 200, 299, bodyCutOff, Unknown, KindConnection},
-	{everything, 200, 299, bodyTooLong, Unknown, KindTooLarge},
-	{everything, 200, 399, bodyAny, Unknown, KindUnreadable},
+	{create, "202", bodyCreated, Accepted, ""},
+	{create, "2xx", bodyCreated, Done, ""},
+	{create, "2xx 3xx", bodyCreated | bodyCandidate, Candidate, KindUnreadable},
+	{create, "202", bodyNone | bodyJSON, Accepted, KindUnreadable},
+	{changes, "202", bodyNone | bodyJSON, Accepted, ""},
+	{changes, "2xx", bodyNone | bodyJSON, Done, ""},
+	{reads, "2xx", bodyNone | bodyJSON, Done, ""},
+	{login, "2xx", bodyJSON, Done, ""},
+	{login, "2xx", bodyProblem | bodyFailure, Refused, KindCredentials},
+	{everything, "2xx", bodyCutOff, Unknown, KindConnection},
+	{everything, "2xx", bodyTooLong, Unknown, KindTooLarge},
+	{everything, "2xx 3xx", bodyAny, Unknown, KindUnreadable},
 
-	{everything, 408, 408, bodyAny, Unknown, KindServer},
-	{everything, 425, 425, bodyAny, Unknown, KindServer},
-	{everything, 499, 499, bodyAny, Unknown, KindServer},
-	{everything, 500, 999, bodyAny, Unknown, KindServer},
+	{everything, "408 425 499 5xx 6xx 7xx 8xx 9xx", bodyAny, Unknown, KindServer},
 
-	{login, 401, 401, bodyAny, Refused, KindCredentials},
-	{login, 400, 403, bodyWord | bodyNone | bodyJSON | bodyFailure, Refused, KindCredentials},
-	{login, 422, 422, bodyWord | bodyNone | bodyJSON | bodyFailure, Refused, KindCredentials},
+	{login, "401", bodyAny, Refused, KindCredentials},
+	{login, "400 402 403 422", bodyWord | bodyNone | bodyJSON | bodyFailure, Refused, KindCredentials},
 
-	{everything, 401, 401, bodyWord, Forbidden, KindForbidden},
-	{harmless, 401, 401, bodyAny, Forbidden, KindForbidden},
-	{everything, 403, 403, bodyWord, Forbidden, KindForbidden},
-	{harmless, 403, 403, bodyAny, Forbidden, KindForbidden},
-	{everything, 404, 404, bodyWord, Refused, KindNotFound},
-	{harmless, 404, 404, bodyAny, Refused, KindUnproven},
-	{everything, 410, 410, bodyWord, Refused, KindNotFound},
-	{harmless, 410, 410, bodyAny, Refused, KindUnproven},
-	{everything, 405, 405, bodyWord, Refused, KindMethodNotAllowed},
-	{harmless, 405, 405, bodyAny, Refused, KindMethodNotAllowed},
-	{everything, 409, 409, bodyWord, Refused, KindConflict},
-	{harmless, 409, 409, bodyAny, Refused, KindConflict},
-	{everything, 400, 400, bodyWord, Refused, KindInvalid},
-	{harmless, 400, 400, bodyAny, Refused, KindInvalid},
-	{everything, 422, 422, bodyWord, Refused, KindInvalid},
-	{harmless, 422, 422, bodyAny, Refused, KindInvalid},
-	{everything, 429, 429, bodyWord, Refused, KindRateLimited},
-	{harmless, 429, 429, bodyAny, Refused, KindRateLimited},
-	{everything, 429, 429, bodyAny, Unknown, KindRateLimited},
-	{everything, 400, 499, bodyWord, Refused, KindRejected},
-	{harmless, 400, 499, bodyAny, Refused, KindRejected},
-	{everything, 400, 499, bodyAny, Unknown, KindUnproven},
+	{everything, "401 403", bodyEnough, Forbidden, KindForbidden},
+	{everything, "404 410", bodyWord, Refused, KindNotFound},
+	{everything, "404 410", bodyEnough, Refused, KindUnproven},
+	{everything, "405", bodyEnough, Refused, KindMethodNotAllowed},
+	{everything, "409", bodyEnough, Refused, KindConflict},
+	{everything, "400 422", bodyEnough, Refused, KindInvalid},
+	{everything, "429", bodyEnough, Refused, KindRateLimited},
+	{everything, "429", bodyAny, Unknown, KindRateLimited},
+	{everything, "4xx", bodyEnough, Refused, KindRejected},
+	{everything, "4xx", bodyAny, Unknown, KindUnproven},
 }
 
 func prove(of effect, status int, holds body) (Outcome, Kind) {
-	i := slices.IndexFunc(proofs, func(r rule) bool {
-		return r.from <= status && status <= r.to && r.bodies&holds != 0 && slices.Contains(r.effects, of)
-	})
-	if i < 0 { // a status that HTTP does not have
-		return Unknown, KindServer
+	for i := range proofs {
+		if proofs[i].fits(of, status, holds) {
+			return proofs[i].outcome, proofs[i].kind
+		}
 	}
-	return proofs[i].outcome, proofs[i].kind
+	return Unknown, KindServer // a status that HTTP does not have
+}
+
+func (r *rule) fits(of effect, status int, holds body) bool {
+	if holds&bodyWord != 0 || slices.Contains(harmless, of) {
+		holds |= bodyEnough
+	}
+	return r.bodies&holds != 0 && slices.Contains(r.effects, of) &&
+		slices.ContainsFunc(strings.Fields(r.statuses), func(name string) bool {
+			return name == strconv.Itoa(status) || name == strconv.Itoa(status/100)+"xx"
+		})
 }
 
 // refuses reports whether a status can say that nothing was done.

@@ -83,9 +83,7 @@ func TestProofsAreComplete(t *testing.T) {
 	}
 	decides := make([]int, len(proofs))
 	eachCell(func(of effect, status int, holds body) {
-		first := slices.IndexFunc(proofs, func(r rule) bool {
-			return r.from <= status && status <= r.to && r.bodies&holds != 0 && slices.Contains(r.effects, of)
-		})
+		first := slices.IndexFunc(proofs, func(r rule) bool { return r.fits(of, status, holds) })
 		if first < 0 {
 			t.Fatalf("no rule for effect %d, %d, body %b", of, status, holds)
 		}

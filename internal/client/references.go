@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"regexp"
@@ -14,12 +15,10 @@ import (
 // that was not found is empty.
 type References struct {
 	MandateTypes, Countries, DocumentTypes []Reference
-	// Complete: the service did not say that there is more.
-	Complete bool
-	// Raw is the whole response, or the list of its pages. It holds no personal data.
-	Raw json.RawMessage
 
-	next string // the query of the next page
+	Complete bool            // the service did not say that there is more
+	Raw      json.RawMessage // the whole response, or the list of its pages; it holds no personal data
+	next     string          // the query of the next page
 }
 
 // Reference is one entry of the reference data. What the service left out is zero.
@@ -34,52 +33,43 @@ const maxPages = 20
 // a next page, the client reads up to 20 pages (not documented: our reading). Transient faults are retried.
 // Errors: KindUnreadable if the response is no JSON object or list.
 func (c *Client) RetrieveReferences(ctx context.Context) (*References, error) {
-	var all References
+	all := &References{}
 	var pages []json.RawMessage
 	for len(pages) == 0 || all.next != "" && len(pages) < maxPages {
 		q := newRequest(OpRetrieveReferences, 0)
 		q.query = all.next
-		page, err := do(ctx, c, q, parseReferences)
-		if err != nil {
+		if _, err := do(ctx, c, q, all.addPage); err != nil {
 			return nil, err
 		}
-		page.MandateTypes = slices.Concat(all.MandateTypes, page.MandateTypes)
-		page.Countries = slices.Concat(all.Countries, page.Countries)
-		page.DocumentTypes = slices.Concat(all.DocumentTypes, page.DocumentTypes)
-		pages = append(pages, page.Raw)
-		all = *page
+		pages = append(pages, all.Raw)
 	}
 	if len(pages) > 1 {
 		all.Raw, _ = json.Marshal(pages) //nolint:errchkjson // each is valid JSON
 	}
-	return &all, nil
+	return all, nil
 }
 
-func parseReferences(a *answer) (*References, error) {
+// addPage finds the lists among the members of objects, and sorts the entries of one list by the member that names
+// their type.
+func (r *References) addPage(a *answer) (*References, error) {
 	if !a.value.IsObject() && !a.value.IsList() {
 		return nil, a.unreadable("the response is neither a JSON object nor a list")
 	}
-	next, more := a.value.NextPage(a.header)
-	references := &References{Complete: !more, Raw: a.raw().Reveal(), next: next}
-	references.add(a.value)
-	return references, nil
-}
-
-// add finds the lists among the members of objects, and sorts the entries of one list by the member that names their
-// type.
-func (r *References) add(value wire.Value) {
-	value.Walk(5, func(m wire.Member) bool {
+	next, more := a.value.NextPage(a.Header)
+	r.Complete, r.next = !more, next
+	r.Raw = a.raw().Reveal()
+	a.value.Walk(5, func(m wire.Member) bool {
 		list := r.list(m.Name)
 		if list != nil {
 			*list = append(*list, parseReferenceList(m.Value)...)
 		} else if m.Name == "" {
-			entry := m.Value.Object()
-			if list = r.list(entry.Text("type", "kind", "category")); list != nil {
-				*list = append(*list, parseReference(entry))
+			if list = r.list(m.Value.Object().Text("type", "kind", "category")); list != nil {
+				*list = append(*list, parseReference(m.Value))
 			}
 		}
 		return list == nil
 	})
+	return r, nil
 }
 
 // What the folded names of the three lists have in them, and of others, such as the states of mandates.
@@ -117,7 +107,7 @@ func parseReferenceList(value wire.Value) []Reference {
 		if code, ok := item.AsString(); ok {
 			references = append(references, Reference{Code: code, Name: code})
 		} else if item.IsObject() {
-			references = append(references, parseReference(item.Object()))
+			references = append(references, parseReference(item))
 		}
 	}
 	for _, m := range value.Object() {
@@ -131,11 +121,9 @@ func parseReferenceList(value wire.Value) []Reference {
 
 // parseReferenceMember reads one member of a map: "GB": "United Kingdom", "7": "KYC", "kyc": 7, or "kyc": {...}.
 func parseReferenceMember(m wire.Member) Reference {
-	reference := parseReference(m.Value.Object())
+	reference := parseReference(m.Value)
 	if name, ok := m.Value.AsString(); ok {
-		reference.Name = name
-	} else if id, ok := m.Value.ID(); ok {
-		reference.ID = id
+		reference = Reference{Name: name}
 	}
 	if id, ok := wire.ParseID(m.Name); ok && reference.ID == 0 {
 		reference.ID = id
@@ -145,25 +133,18 @@ func parseReferenceMember(m wire.Member) Reference {
 	return reference
 }
 
-func parseReference(o wire.Object) Reference {
+// parseReference reads an object, or an id alone.
+func parseReference(value wire.Value) Reference {
+	id, _ := value.ID()
+	o := value.Object()
 	return Reference{
-		ID: o.ID("id", "value"), Code: o.Text("code", "key", "iso_code", "country_code"),
+		ID: cmp.Or(id, o.ID("id", "value")), Code: o.Text("code", "key", "iso_code", "country_code"),
 		Name: o.Text("name", "title", "label", "text"), Description: o.Text("description"),
 	}
 }
 
-// FindReference returns the one entry that matches (MatchReferences). It returns false if none matches, or several do:
-// a guess could create the wrong application.
-func FindReference(references []Reference, want Reference) (Reference, bool) {
-	matches := MatchReferences(references, want)
-	if len(matches) != 1 {
-		return Reference{}, false
-	}
-	return matches[0], true
-}
-
 // MatchReferences returns the entries whose id, code or name is that of want, each once. Zero fields of want match
-// nothing. Letter case makes no difference.
+// nothing. Letter case makes no difference. With several matches, a guess could create the wrong application.
 func MatchReferences(references []Reference, want Reference) []Reference {
 	var matches []Reference
 	for _, have := range references {
@@ -179,8 +160,5 @@ func MatchReferences(references []Reference, want Reference) []Reference {
 
 // same reports whether two entries are the same: by id or, for entries without ids such as countries, by code and name.
 func (r Reference) same(other Reference) bool {
-	if r.ID != 0 || other.ID != 0 {
-		return r.ID == other.ID
-	}
-	return r.Code == other.Code && r.Name == other.Name
+	return r.ID == other.ID && (r.ID != 0 || r.Code == other.Code && r.Name == other.Name)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -168,7 +169,7 @@ func TestEndlessPages(t *testing.T) {
 	}
 }
 
-func TestFindReference(t *testing.T) {
+func TestMatchReferences(t *testing.T) {
 	mandateTypes := []Reference{
 		{ID: 1, Code: "kyc", Name: "Customers"},
 		{ID: 2, Code: "kyb", Name: "Customers"},
@@ -177,26 +178,29 @@ func TestFindReference(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		want  Reference
-		found int64
+		found []int64
 	}{
-		"by id":                          {Reference{ID: 2}, 2},
-		"by code":                        {Reference{Code: "AML"}, 3},
-		"by name":                        {Reference{Name: "money"}, 3},
-		"named twice, the same":          {Reference{Code: "kyc"}, 1},
-		"unknown":                        {Reference{Code: "none"}, 0},
-		"nothing asked":                  {Reference{}, 0},
-		"two of that name: not a guess":  {Reference{Name: "Customers"}, 0},
-		"a name is not looked up as one": {Reference{Code: "Money"}, 0},
+		"by id":                          {Reference{ID: 2}, []int64{2}},
+		"by code":                        {Reference{Code: "AML"}, []int64{3}},
+		"by name":                        {Reference{Name: "money"}, []int64{3}},
+		"named twice, the same":          {Reference{Code: "kyc"}, []int64{1}},
+		"unknown":                        {Reference{Code: "none"}, nil},
+		"nothing asked":                  {Reference{}, nil},
+		"two of that name: not a guess":  {Reference{Name: "Customers"}, []int64{1, 2}},
+		"a name is not looked up as one": {Reference{Code: "Money"}, nil},
 	} {
-		got, ok := FindReference(mandateTypes, test.want)
-		if got.ID != test.found || ok != (test.found != 0) {
-			t.Errorf("%s: got %v, %v", name, got, ok)
+		var found []int64
+		for _, match := range MatchReferences(mandateTypes, test.want) {
+			found = append(found, match.ID)
+		}
+		if !slices.Equal(found, test.found) {
+			t.Errorf("%s: got %v", name, found)
 		}
 	}
 }
 
 // Countries have no ids, which must not make two of them one.
-func TestFindReferenceWithoutID(t *testing.T) {
+func TestMatchReferencesWithoutID(t *testing.T) {
 	countries := []Reference{
 		{Code: "CG", Name: "Congo"},
 		{Code: "CD", Name: "Congo"},
@@ -219,9 +223,6 @@ func TestFindReferenceWithoutID(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.codes, codes); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-		if _, ok := FindReference(countries, test.want); ok != (len(test.codes) == 1) {
-			t.Errorf("%s: found is %t", name, ok)
 		}
 	}
 }

@@ -15,8 +15,7 @@ import (
 
 // Report is what IndividualReport has downloaded. It is personal data.
 type Report struct {
-	// ContentType is the response's media type without parameters, such as "application/pdf"; "" if it names none.
-	ContentType string
+	ContentType string // the response's media type without parameters, such as "application/pdf"; "" if it names none
 	Content     []byte
 
 	body io.Closer
@@ -40,20 +39,20 @@ func (c *Client) IndividualReport(ctx context.Context, id, maxBytes int64) (*Rep
 	q := newRequest(OpIndividualReport, id)
 	q.maxBody, q.deadline = maxBytes, reportDeadline
 	// A PDF is the likeliest format.
-	q.header.Set("Accept", "application/pdf, application/json;q=0.9, */*;q=0.8")
+	q.headers.Set("Accept", "application/pdf, application/json;q=0.9, */*;q=0.8")
 	return do(ctx, c, q, func(a *answer) (*Report, error) {
-		contentType, _, err := mime.ParseMediaType(a.header.Get("Content-Type"))
+		contentType, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
 		if err != nil { // a report without a type is complete all the same
 			contentType = ""
 		}
 		switch {
 		case a.accepted() || a.isPending():
-			return nil, &Error{Operation: a.op, Outcome: Refused, Kind: KindNotReady, Status: a.status}
+			return nil, &Error{Operation: a.op, Outcome: Refused, Kind: KindNotReady, Status: a.StatusCode}
 		case len(a.content) == 0:
 			return nil, a.unreadable("the response is empty and holds no report")
 		}
-		report := &Report{ContentType: contentType, Content: a.content, body: a.ReadCloser}
-		a.ReadCloser = io.NopCloser(nil)
+		report := &Report{ContentType: contentType, Content: a.content, body: a.Body}
+		a.Body = http.NoBody
 		return report, nil
 	})
 }
@@ -80,7 +79,7 @@ func (a *answer) isPending() bool {
 
 // holdsFile is what the body of a 2xx to the download of a report holds.
 func (a *answer) holdsFile() body {
-	contentType := strings.ToLower(a.header.Get("Content-Type"))
+	contentType := strings.ToLower(a.Header.Get("Content-Type"))
 	isHTML := strings.Contains(contentType, "html") ||
 		strings.HasPrefix(http.DetectContentType(a.content), "text/html")
 	notJSON := strings.Contains(contentType, "json") && errors.Is(a.invalid, wire.ErrNotJSON)

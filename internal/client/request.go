@@ -1,7 +1,10 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,10 +17,10 @@ type request struct {
 	operationSpec
 	id        int64 // the path parameter, 0 where the operation has none
 	query     string
-	header    http.Header
+	headers   http.Header
 	body      []byte
-	reference string // of a create: the one that it sends
-	deadline  time.Duration
+	reference string        // of a create: the one that it sends
+	deadline  time.Duration // of the operation; 0 is Config.RequestTimeout
 	maxBody   int64
 
 	answer  *answer       // the last one that says that the operation succeeded
@@ -32,7 +35,7 @@ func newRequest(op Operation, id int64) *request {
 	return &request{
 		op: op, operationSpec: spec, id: id, deadline: bounds.deadline, maxBody: bounds.maxBody, outcome: NotSent,
 		// The interface lists Content-Type for every request (interface: Endpoints), also for one without a body.
-		header: http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}},
+		headers: http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}},
 	}
 }
 
@@ -61,42 +64,31 @@ func do[T any](ctx context.Context, c *Client, q *request, decode func(*answer) 
 	if strings.Contains(q.path, "{id}") && q.id <= 0 {
 		return result, invalid(q.op, "the id must be greater than 0")
 	}
-	if q.deadline == 0 {
-		q.deadline = c.config.RequestTimeout
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, q.deadline, errDeadline)
+	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(q.deadline, c.config.RequestTimeout), errDeadline)
 	defer cancel()
 	a, failure := c.send(ctx, c.chain, q)
 	if failure != nil {
 		return result, failure
 	}
-	defer func() { _ = a.Close() }() // of what it has then: a report keeps the body
+	defer func() { _ = a.Body.Close() }() // of what it has then: a report keeps the body
 	return decode(a)
 }
 
 // send sends a request through the chain, or from some part of it on. The caller closes the answer.
 func (c *Client) send(ctx context.Context, through http.RoundTripper, q *request) (*answer, *Error) {
-	r, err := c.httpRequest(ctx, q)
-	if err != nil {
-		return nil, failureOf(err)
-	}
-	if _, err = through.RoundTrip(r); err != nil { //nolint:bodyclose // the answer is the body
-		return nil, failureOf(err)
-	}
-	return q.answer, nil
-}
-
-// httpRequest is without the body, which the bottom of the chain adds each time that it sends the request.
-func (c *Client) httpRequest(ctx context.Context, q *request) (*http.Request, error) {
 	// The path parameter is an int64, so it needs no escaping and cannot change the path.
 	url := c.baseURL + strings.Replace(q.path, "{id}", strconv.FormatInt(q.id, 10), 1)
+	// The bottom of the chain adds the body, each time that it sends the request.
 	r, err := http.NewRequestWithContext(context.WithValue(ctx, requestKey{}, q), q.method, url, http.NoBody)
 	if err != nil {
 		return nil, invalid(q.op, "the request could not be made")
 	}
-	r.URL.RawQuery, r.Header = q.query, q.header
+	r.URL.RawQuery, r.Header = q.query, q.headers
 	r.Header.Set("User-Agent", c.config.UserAgent)
-	return r, nil
+	if _, err = through.RoundTrip(r); err != nil { //nolint:bodyclose // it is the answer's
+		return nil, failureOf(err)
+	}
+	return q.answer, nil
 }
 
 type untrustedIDKey struct{}
@@ -111,14 +103,10 @@ func hasUntrustedID(ctx context.Context) bool { return ctx.Value(untrustedIDKey{
 
 // Change is the response to a request that changed something.
 type Change struct {
-	// Accepted: the service carries it out later (202). Read what has become of it.
-	Accepted bool
-	// Message is what the service says (interface: Accept check and Reject check), "" if nothing.
-	Message Secret
-	// Application is the application in the response (interface: Archive application), nil if it shows none.
-	Application *Application
-	// Raw is the whole response, which may have personal data; empty if it is empty.
-	Raw Raw
+	Accepted    bool         // the service carries it out later (202): read what has become of it
+	Message     Secret       // what the service says (interface: Accept check and Reject check), "" if nothing
+	Application *Application // that in the response (interface: Archive application), nil if it shows none
+	Raw         Raw          // the whole response, which may have personal data; empty if it is empty
 }
 
 // change carries out an operation whose response need not say anything.
@@ -134,4 +122,16 @@ func (c *Client) change(ctx context.Context, q *request) (*Change, error) {
 		}
 		return change, nil
 	})
+}
+
+// withoutEmpty removes the fields that are not set.
+func withoutEmpty(body map[string]any) map[string]any {
+	maps.DeleteFunc(body, func(_ string, value any) bool { return value == "" || value == int64(0) })
+	return body
+}
+
+// encode writes a request body. Bodies consist of strings, numbers and lists of them, which always encode.
+func encode(body any) []byte {
+	encoded, _ := json.Marshal(body)
+	return encoded
 }

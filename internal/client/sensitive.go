@@ -3,6 +3,8 @@ package client
 import (
 	"fmt"
 	"io"
+	"log"
+	"regexp"
 )
 
 // redacted is what a Sensitive value shows instead of itself.
@@ -41,3 +43,28 @@ func (s Sensitive[T]) String() string { return redacted }
 
 // MarshalText implements encoding.TextMarshaler, which all encoders use: JSON, XML, YAML, and those of log/slog.
 func (s Sensitive[T]) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// unsolicited matches what net/http prints when a server sends more than it announced. It ends with the rest of a
+// response, which can be about a person.
+var unsolicited = regexp.MustCompile(`(?s)(Unsolicited response received on idle HTTP channel starting with ).*`)
+
+// RedactStandardLog filters the output of the standard logger (package log), so that what net/http prints of unexpected
+// bytes from a server shows as "[redacted]". http.Transport has no logger of its own that could be set instead.
+//
+// It changes the whole process, so New does not do it: a command that makes a Client calls it in main, once, after any
+// log.SetOutput. A second call has no effect. It must not run at the same time as log.SetOutput.
+func RedactStandardLog() {
+	if _, redacts := log.Writer().(redactingWriter); !redacts {
+		log.SetOutput(redactingWriter{log.Writer()})
+	}
+}
+
+// redactingWriter passes log lines on without what they repeat of a response.
+type redactingWriter struct{ to io.Writer }
+
+func (w redactingWriter) Write(line []byte) (int, error) {
+	if _, err := w.to.Write(unsolicited.ReplaceAll(line, []byte("${1}"+redacted+"\n"))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}

@@ -85,7 +85,7 @@ func (s *shortLivedTokens) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveInMemory starts a server without a network, as synctest needs it, and returns how to connect to it.
-func serveInMemory(t *testing.T, handler http.Handler) dial {
+func serveInMemory(t *testing.T, handler http.Handler) func(context.Context, string, string) (net.Conn, error) {
 	t.Helper()
 	listener := memoryListener{connections: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}

@@ -95,7 +95,9 @@ func TestTransitionMethodThatChanges(t *testing.T) {
 
 func TestConfiguredTransitionMethod(t *testing.T) {
 	s := newService(t, answers(204, ""), false)
-	c := s.signedIn(t, func(config *Config) { config.CompleteMethod, config.RejectMethod = TransitionPUT, TransitionPOST })
+	c := s.signedIn(t, func(config *Config) {
+		config.CompleteMethod, config.RejectMethod = http.MethodPut, http.MethodPost
+	})
 	for _, op := range []Operation{OpCompleteApplication, OpRejectApplication} {
 		if err := exampleOf(t, op).run(t.Context(), c); err != nil {
 			t.Error(err)
@@ -143,7 +145,7 @@ func TestRefusedTransition(t *testing.T) {
 			onGet(exists, notAllowed()), "", Unknown, KindUnproven, "PATCH GET POST GET PUT GET",
 		},
 		"configured method not allowed": {
-			onGet(exists, notAllowed("POST")), TransitionPATCH, Unknown, KindUnproven, "PATCH GET",
+			onGet(exists, notAllowed("POST")), http.MethodPatch, Unknown, KindUnproven, "PATCH GET",
 		},
 		"the application is gone":             {gone, "", Refused, KindNotFound, "PATCH GET"},
 		"gone, and a proxy knows no complete": {onGet(gone, answers(404, "")), "", Unknown, KindNotFound, "PATCH GET"},
@@ -151,7 +153,7 @@ func TestRefusedTransition(t *testing.T) {
 			onGet(exists, gone), "", Refused, KindMethodNotAllowed, "PATCH GET POST GET PUT GET",
 		},
 		"404 to the configured method": {
-			onGet(exists, gone), TransitionPUT, Refused, KindMethodNotAllowed, "PUT GET",
+			onGet(exists, gone), http.MethodPut, Refused, KindMethodNotAllowed, "PUT GET",
 		},
 		"404, and the application is unknown": {
 			onGet(answers(403, ""), gone), "", Refused, KindUnproven, "PATCH GET",

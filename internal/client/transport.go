@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"sync/atomic"
 	"time"
 )
@@ -17,21 +18,37 @@ func dedicated(shared *http.Transport) *http.Transport {
 	transport := shared.Clone()
 	transport.ResponseHeaderTimeout = 0 // it has the whole time of the request
 	transport.DisableKeepAlives = true
-	transport.DialContext = dialOnce(transport.DialContext)
 	transport.IdleConnTimeout = 5 * time.Second // of a connection that came too late to be used
+	// It connects once. net/http itself repeats a request without a body whenever HTTP/2 claims that it was not processed,
+	// each time on another connection.
+	var connected atomic.Bool
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if connected.Swap(true) {
+			return nil, errors.New("the only connection of this request has ended")
+		}
+		return shared.DialContext(ctx, network, address)
+	}
 	return transport
 }
 
 // transport makes the transport of everything that may be repeated. It is used without an http.Client, which would
 // follow redirects: they would take the token, and on 307 and 308 the body, to another place.
 func (c *Config) transport() (*http.Transport, error) {
-	proxy, err := c.proxy()
-	if err != nil {
-		return nil, err
+	// The cache shortens the handshakes of dedicated connections.
+	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(8)}
+	if len(c.CABundle) > 0 {
+		tlsConfig.RootCAs = x509.NewCertPool()
+		if !tlsConfig.RootCAs.AppendCertsFromPEM(c.CABundle) {
+			return nil, errors.New("CA bundle: holds no PEM certificate; set certificates in PEM format")
+		}
 	}
-	tlsConfig, err := c.tls()
-	if err != nil {
-		return nil, err
+	proxy := http.ProxyFromEnvironment
+	if text := c.ProxyURL.Reveal(); text != "" {
+		if err := ValidateProxyURL(text); err != nil {
+			return nil, err
+		}
+		proxyURL, _ := url.Parse(text)
+		proxy = http.ProxyURL(proxyURL)
 	}
 	return &http.Transport{
 		Proxy:               proxy,
@@ -53,22 +70,6 @@ func (c *Config) transport() (*http.Transport, error) {
 	}, nil
 }
 
-type dial func(ctx context.Context, network, address string) (net.Conn, error)
-
-var errDialed = errors.New("the only connection of this request has ended")
-
-// dialOnce lets a transport connect once. net/http itself repeats a request without a body whenever HTTP/2 claims that
-// it was not processed, each time on another connection.
-func dialOnce(connect dial) dial {
-	var connected atomic.Bool
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		if connected.Swap(true) {
-			return nil, errDialed
-		}
-		return connect(ctx, network, address)
-	}
-}
-
 type requestProgress struct{ connected, wroteHeaders atomic.Bool }
 
 func (p *requestProgress) trace(ctx context.Context) context.Context {
@@ -85,17 +86,4 @@ func (p *requestProgress) outcome(ctx context.Context) Outcome {
 		return Unknown
 	}
 	return NotSent
-}
-
-func (c *Config) tls() (*tls.Config, error) {
-	// The cache shortens the handshakes of dedicated connections.
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(8)}
-	if len(c.CABundle) == 0 {
-		return config, nil
-	}
-	config.RootCAs = x509.NewCertPool()
-	if !config.RootCAs.AppendCertsFromPEM(c.CABundle) {
-		return nil, errors.New("CA bundle: holds no PEM certificate; set certificates in PEM format")
-	}
-	return config, nil
 }

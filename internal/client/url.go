@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -46,16 +45,6 @@ func ValidateProxyURL(proxyURL string) error {
 	return nil
 }
 
-// proxy is for http.Transport.
-func (c *Config) proxy() (func(*http.Request) (*url.URL, error), error) {
-	proxyURL := c.ProxyURL.Reveal()
-	if proxyURL == "" {
-		return http.ProxyFromEnvironment, nil
-	}
-	u, _ := url.Parse(proxyURL)
-	return http.ProxyURL(u), ValidateProxyURL(proxyURL)
-}
-
 // IsLoopback reports whether a host name or an IP address without a port means this machine: localhost in any letter
 // case, 127.0.0.0/8 and ::1. Only such a host may be reached over http.
 func IsLoopback(host string) bool {
@@ -70,9 +59,6 @@ func SameBaseURL(one, other string) bool {
 // NormalBaseURL returns the one form of all base URLs that are the same address: the letter case of scheme and host,
 // the default port, and slashes at the end make no difference. What cannot be parsed stays as it is.
 func NormalBaseURL(baseURL string) string { return strings.TrimRight(CanonicalURL(baseURL), "/") }
-
-// SameURL reports whether two texts are the same URL.
-func SameURL(a, b string) bool { return CanonicalURL(a) == CanonicalURL(b) }
 
 // CanonicalURL returns the form that all URLs share that a service may take for the same (RFC 3986, 6.2): the letter
 // case of scheme and host, the default port, and an empty path make no difference.

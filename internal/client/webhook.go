@@ -17,18 +17,16 @@ type Subscription struct {
 	URL           Secret   // left out if empty; it may hold a token of the receiver
 	Events        []string // left out if empty
 	ApplicationID int64    // left out if 0
-	// FieldNames maps these field names to the service's, such as "url" to "target_url".
-	FieldNames map[string]string
-	// Payload is a JSON object that is merged over the fields (RFC 7396, JSON merge patch); empty for none.
-	Payload Raw
+
+	FieldNames map[string]string // maps these field names to the service's, such as "url" to "target_url"
+	Payload    Raw               // a JSON object that is merged over the fields (RFC 7396, merge patch); empty for none
 }
 
 // SubscriptionResponse is the response to SubscribeWebhook. Its shape is not documented: our reading.
 type SubscriptionResponse struct {
-	ID int64 // 0 if the response names none
-	// Accepted: the service subscribes later (202).
-	Accepted bool
-	Raw      Raw // empty if the response is empty
+	ID       int64 // 0 if the response names none
+	Accepted bool  // the service subscribes later (202)
+	Raw      Raw   // empty if the response is empty
 }
 
 // Webhook is one subscription (interface: Retrieve webhook). Its shape is not documented: our reading.
@@ -42,8 +40,7 @@ type Webhook struct {
 // Webhooks is the response to RetrieveWebhook: none, one or several subscriptions.
 type Webhooks struct {
 	Items []Webhook
-	// List means that the response was a list, alone or wrapped. Otherwise, there may be other subscriptions.
-	List bool
+	List  bool // the response was a list, alone or wrapped; otherwise, there may be other subscriptions
 	// Complete means that a subscription that is not in Items does not exist: the response was a list of which every entry
 	// was read and that names no further page or larger count.
 	Complete bool
@@ -73,7 +70,7 @@ func (c *Client) SubscribeWebhook(ctx context.Context, subscription Subscription
 // Errors: IsNotFound: there is no webhook, or no such application. KindUnreadable: the response is no JSON.
 func (c *Client) RetrieveWebhook(ctx context.Context, applicationID int64, urlNames ...string) (*Webhooks, error) {
 	return do(ctx, c, newRequest(OpRetrieveWebhook, applicationID), func(a *answer) (*Webhooks, error) {
-		return parseWebhooks(a, slices.Concat(urlNames, webhookURLNames)), nil
+		return parseWebhooks(a, slices.Concat(urlNames, WebhookURLNames)), nil
 	})
 }
 
@@ -102,17 +99,12 @@ func (s Subscription) Body() ([]byte, error) {
 // FieldName is the service's name of a field: url, events or application_id.
 func (s Subscription) FieldName(name string) string { return cmp.Or(s.FieldNames[name], name) }
 
-// WebhookURLNames returns the names under which a webhook's URL is read (not documented: our reading).
-func WebhookURLNames() []string { return slices.Clone(webhookURLNames) }
-
-// WebhookEventNames returns the names under which a webhook's events are read (not documented: our reading).
-func WebhookEventNames() []string { return slices.Clone(webhookEventNames) }
-
+// Names under which a webhook's URL and events are read, and those of a list around it (not documented: our reading).
 var (
-	webhookURLNames = []string{
+	WebhookURLNames = []string{
 		"url", "target_url", "callback_url", "webhook_url", "endpoint_url", "endpoint", "callback", "target", "uri", "href",
 	}
-	webhookEventNames = []string{"events", "event_types", "topics"}
+	WebhookEventNames = []string{"events", "event_types", "topics"}
 	webhookListNames  = []string{"webhooks", "subscriptions", "data", "results", "items", "result"}
 )
 
@@ -137,7 +129,7 @@ func parseWebhooks(a *answer, urlNames []string) *Webhooks {
 	allRead := slices.EqualFunc(list, webhooks.Items, func(entry wire.Value, webhook Webhook) bool {
 		return entry.Raw() == string(webhook.Raw.Reveal())
 	})
-	webhooks.Complete = webhooks.List && allRead && !a.value.HasMore(a.header, len(list))
+	webhooks.Complete = webhooks.List && allRead && !a.value.HasMore(a.Header, len(list))
 	return webhooks
 }
 
@@ -179,7 +171,7 @@ func parseWebhook(value wire.Value, urlNames []string) (Webhook, bool) {
 	webhook := Webhook{
 		ID: o.ID("id", "webhook_id", "subscription_id"), URL: Hide(address), Raw: Hide(json.RawMessage(value.Raw())),
 	}
-	if events := o.Get(webhookEventNames...); events.IsList() {
+	if events := o.Get(WebhookEventNames...); events.IsList() {
 		webhook.Events = []string{}
 		for _, event := range events.List() {
 			if name, ok := event.AsString(); ok {
@@ -190,9 +182,9 @@ func parseWebhook(value wire.Value, urlNames []string) (Webhook, bool) {
 	return webhook, true
 }
 
-// WithURL returns the webhooks that deliver to a URL, in any form of it (see SameURL).
+// WithURL returns the webhooks that deliver to a URL, in any form of it (see CanonicalURL).
 func (w *Webhooks) WithURL(wanted string) []Webhook {
 	return slices.DeleteFunc(slices.Clone(w.Items), func(webhook Webhook) bool {
-		return !SameURL(webhook.URL.Reveal(), wanted)
+		return CanonicalURL(webhook.URL.Reveal()) != CanonicalURL(wanted)
 	})
 }

@@ -128,9 +128,10 @@ var invitation = map[string][]control{
 	},
 	"something in between answers with a status of its own after the service has done the work": {{
 		off: "any 403 says that nothing was done", file: "internal/client/proof.go",
-		old: "	{everything, 403, 403, bodyWord, Forbidden, KindForbidden},\n",
-		new: "	{everything, 403, 403, pick(ON, bodyWord, bodyAny), Forbidden, KindForbidden},\n",
-		in:  inClient, test: "TestProofsAreAsDesigned",
+		old: "	{everything, \"401 403\", bodyEnough, Forbidden, KindForbidden},\n",
+		new: "	{everything, \"403\", pick(ON, bodyEnough, bodyAny), Forbidden, KindForbidden},\n" +
+			"	{everything, \"401 403\", bodyEnough, Forbidden, KindForbidden},\n",
+		in: inClient, test: "TestProofsAreAsDesigned",
 	}},
 	"an action is repeated after a crash": {
 		explored(inAction, "open call"), explored(inAction, "unknown outcome"),

@@ -49,8 +49,8 @@ var theOperator = map[string][]control{
 	"the service sends endless or invalid answers": {
 		{
 			off: "bodies have no limit", file: "internal/client/answer.go",
-			old: "		_, err = read.ReadFrom(io.LimitReader(r.Body, limit+1-int64(read.Len())))\n",
-			new: "		_, err = read.ReadFrom(io.LimitReader(r.Body, pick(ON, limit+1-int64(read.Len()), 1<<40)))\n",
+			old: "		_, err = read.ReadFrom(io.LimitReader(a.Body, limit+1-int64(read.Len())))\n",
+			new: "		_, err = read.ReadFrom(io.LimitReader(a.Body, pick(ON, limit+1-int64(read.Len()), 1<<40)))\n",
 			in:  inClient, test: "TestAnEndlessAnswerIsLeft",
 		},
 		{
@@ -88,7 +88,7 @@ var theOperator = map[string][]control{
 		},
 		{
 			off: "requests have no rate limit", file: "internal/client/limits.go",
-			old: "	case c.RequestsPerSecond < 0:", new: "	case !ON || c.RequestsPerSecond < 0:",
+			old: "	if c.RequestsPerSecond < 0 {", new: "	if !ON || c.RequestsPerSecond < 0 {",
 			in: inClient, test: "TestRateLimit",
 		},
 		{

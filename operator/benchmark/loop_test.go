@@ -88,8 +88,8 @@ func runLoop(encoded string) error {
 	if err != nil {
 		return err
 	}
-	kyc, found := idv.FindReference(references.MandateTypes, idv.Reference{Code: "kyc"})
-	if !found {
+	kyc := idv.MatchReferences(references.MandateTypes, idv.Reference{Code: "kyc"})
+	if len(kyc) != 1 {
 		return errors.New("the service has no mandate type kyc")
 	}
 	var mandates v1alpha1.MandateList
@@ -97,7 +97,7 @@ func runLoop(encoded string) error {
 		return err
 	}
 	l.waitForStart()
-	if err := l.run(ctx, mandates.Items, kyc.ID); err != nil {
+	if err := l.run(ctx, mandates.Items, kyc[0].ID); err != nil {
 		return err
 	}
 	select {} // the benchmark reads the metrics, and then ends the process

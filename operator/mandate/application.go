@@ -96,7 +96,7 @@ func (r *reconciliation) isCreated(application *idv.Application) bool {
 
 // showsWhatWasSent reports whether enough of an application shows to compare it with the spec.
 func (r *reconciliation) showsWhatWasSent(application *idv.Application) bool {
-	return application.Name.Reveal() != "" && application.MandateType != (idv.MandateType{}) &&
+	return application.Name.Reveal() != "" && application.MandateType != (idv.Reference{}) &&
 		len(application.Individuals) == len(r.mandate.Spec.Individuals)
 }
 

@@ -135,7 +135,7 @@ func (r *reconciliation) mandateTypeID(selector v1alpha1.MandateTypeSelector) (i
 	wanted := idv.Reference{Code: selector.Code, Name: selector.Name}
 	found := int64(0)
 	for _, candidate := range r.session.Connection.References.MandateTypes {
-		if _, ok := idv.FindReference([]idv.Reference{candidate}, wanted); !ok || candidate.ID == found {
+		if len(idv.MatchReferences([]idv.Reference{candidate}, wanted)) == 0 || candidate.ID == found {
 			continue
 		}
 		if found != 0 {

@@ -42,7 +42,7 @@ func project(
 	status.State = stateName(budget, application.State)
 	status.Archived = application.Archived
 	status.MandateType = nil
-	if t := application.MandateType; t != (idv.MandateType{}) {
+	if t := application.MandateType; t != (idv.Reference{}) {
 		status.MandateType = &v1alpha1.MandateType{ID: budget.ID(t.ID), Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
 		budget.Take(entryOverhead, status.MandateType.Name, status.MandateType.Code)
 	}

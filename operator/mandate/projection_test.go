@@ -121,7 +121,7 @@ func TestStatusIsPrintable(t *testing.T) {
 	m.Spec.Individuals = []v1alpha1.Individual{{Name: "jane"}}
 	state, action := idv.State{Name: hostile}, idv.Action{Name: hostile, Title: hostile}
 	application := &idv.Application{
-		State: state, Actions: []idv.Action{action}, MandateType: idv.MandateType{Name: hostile, Code: hostile},
+		State: state, Actions: []idv.Action{action}, MandateType: idv.Reference{Name: hostile, Code: hostile},
 		Individuals: []idv.Individual{{
 			State: state, CompletedActions: []idv.Action{action},
 			Checks: []idv.Check{{Name: hostile, Title: hostile, State: state}},

@@ -140,7 +140,7 @@ func (r *reconciliation) shownDifferences(sent idv.NewApplication, shown *idv.Ap
 
 // otherType reports whether the service shows another mandate type than the one that the spec selects. It is the same
 // if its id, or what the spec selects it by, is the same: a service may have made its types anew.
-func (r *reconciliation) otherType(shown idv.MandateType) bool {
+func (r *reconciliation) otherType(shown idv.Reference) bool {
 	selector := r.mandate.Spec.MandateType
 	id, found := r.mandateTypeID(selector)
 	compared := false

@@ -59,8 +59,7 @@ func (m Member) reportsFailure() bool {
 	}
 }
 
-// pageLevels is how deep in a response its page may be described.
-const pageLevels = 4
+const pageLevels = 4 // how deep in a response its page may be described
 
 // HasMore reports whether the response around a list of some length says that there is more than the list.
 func (v Value) HasMore(header http.Header, length int) bool {

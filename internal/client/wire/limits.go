@@ -3,19 +3,14 @@ package wire
 // What a response costs when it is read is not bounded by its bytes: a megabyte of {} is 350,000 individuals. Each
 // limit here is above what the shapes of the interface reach within MaxBytes, so that no plausible response meets it.
 const (
-	// MaxBytes of a response that is JSON.
-	MaxBytes = 1 << 20
 	// maxDepth of objects and lists. The deepest value of the interface, in the results of a check of an individual of an
 	// application, is in seven; objects around a response add a few.
-	maxDepth = 32
-	// maxValues in a response. A documented value and its name take more than eight bytes.
-	maxValues = MaxBytes / 8
-	// maxEntries of one object or list. A longest list that is plausible has all countries or all document types.
-	maxEntries = 10_000
-	// maxObjects of a response. Each may become as much as 250 bytes. A documented individual takes more than 400 bytes.
-	maxObjects = MaxBytes / 64
-	// MaxName is the length of a name of a member that may be one of the interface's, with characters between words.
-	MaxName = 256
+	maxDepth   = 32
+	MaxBytes   = 1 << 20       // of a response that is JSON
+	maxValues  = MaxBytes / 8  // in a response; a documented value and its name take more than eight bytes
+	maxEntries = 10_000        // of one object or list; a longest plausible one has all countries or document types
+	maxObjects = MaxBytes / 64 // each may become 250 bytes; a documented individual takes more than 400
+	MaxName    = 256           // of a member that may be one of the interface's, with characters between words
 )
 
 // LimitError says which limit a response exceeds. It is one of a few fixed texts.

@@ -107,8 +107,7 @@ func (v Value) Text() string {
 	return text
 }
 
-// maxID is the length of an id with as many zeros before it as anybody writes.
-const maxID = 64
+const maxID = 64 // characters of an id, with as many zeros before it as anybody writes
 
 // ID reads an id: a JSON integer or a string of digits, 1 to 2^63-1. The interface shows integers; strings, and an
 // integer that is written as 4711.0, are not documented: our reading.
@@ -141,8 +140,7 @@ func (v Value) isFalse() bool {
 
 // isEmpty reports whether a value holds nothing: null, false, 0, "", an empty object or list.
 func (v Value) isEmpty() bool {
-	hasItems := len(v.Object()) > 0 || len(v.List()) > 0
-	return v.IsNull() || v.isFalse() || v.raw == `""` || (v.IsObject() || v.IsList()) && !hasItems
+	return v.IsNull() || v.isFalse() || v.raw == `""` || (v.IsObject() || v.IsList()) && len(v.Object())+len(v.List()) == 0
 }
 
 // Count reads a counter: a number or a string of digits, from 0 to what an int32 can hold. Anything else is 0.

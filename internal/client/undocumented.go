@@ -18,39 +18,28 @@ import (
 // Errors: Refused: the service does not let it be completed yet. IsNotFound: there is no such application. Unknown:
 // read the state.
 func (c *Client) CompleteApplication(ctx context.Context, id int64, seen State) (*Change, error) {
-	return c.transition(ctx, OpCompleteApplication, c.complete, id, seen)
+	return c.transition(ctx, OpCompleteApplication, c.config.CompleteMethod, id, seen)
 }
 
 // RejectApplication moves an application from "in review" to rejected: /ext/applications/{id}/reject (interface: Reject
 // application). See Config.RejectMethod; otherwise as CompleteApplication.
 func (c *Client) RejectApplication(ctx context.Context, id int64, seen State) (*Change, error) {
-	return c.transition(ctx, OpRejectApplication, c.reject, id, seen)
+	return c.transition(ctx, OpRejectApplication, c.config.RejectMethod, id, seen)
 }
 
 // transitionMethods are the methods that complete and reject could have, the likeliest first.
 var transitionMethods = []string{http.MethodPatch, http.MethodPost, http.MethodPut}
 
-// transition is what is known about the request of complete or reject.
-type transition struct {
-	configured TransitionMethod
-	learned    atomic.Pointer[string] // the method that the service has
-	forms      *forms
-}
-
-func (t *transition) methods() []string {
-	if t.configured != TransitionAuto {
-		return []string{string(t.configured)}
-	}
-	if learned := t.learned.Load(); learned != nil {
-		return moveToFront(transitionMethods, []string{*learned})
-	}
-	return transitionMethods
-}
-
 func (c *Client) transition(
-	ctx context.Context, op Operation, known *transition, id int64, seen State,
+	ctx context.Context, op Operation, configured TransitionMethod, id int64, seen State,
 ) (*Change, error) {
-	methods, forms := known.methods(), known.forms.toTry()
+	known, methods := c.forms[op], transitionMethods
+	if configured != TransitionAuto {
+		methods = []string{string(configured)}
+	} else if learned := known.method.Load(); learned != nil {
+		methods = moveToFront(methods, []string{*learned})
+	}
+	forms := known.toTry()
 	outcome := NotSent
 	var notFound *Error // the response to a method
 	notAllowed := false // what the service says of another one
@@ -58,9 +47,9 @@ func (c *Client) transition(
 		q := forms[0].apply(newRequest(op, id))
 		q.method = methods[0]
 		change, err := c.change(ctx, q)
-		refusedForm := known.forms.learn(forms[0], err)
+		refusedForm := known.learn(forms[0], err)
 		if err == nil || failureOf(err).saysMethodExists() {
-			known.learned.Store(&methods[0])
+			known.method.Store(&methods[0])
 		}
 		if err == nil {
 			return change, nil
@@ -144,12 +133,83 @@ func (c *Client) AllowedMethods(ctx context.Context, op Operation, id int64) ([]
 	q := newRequest(op, id)
 	q.method, q.effect = http.MethodOptions, effectNone
 	q.deadline = 0
-	q.header.Del("Content-Type")
+	q.headers.Del("Content-Type")
 	methods, err := do(ctx, c, q, func(a *answer) ([]string, error) {
-		return supportedMethods(a.header.Values("Allow")), nil
+		return supportedMethods(a.Header.Values("Allow")), nil
 	})
 	if err != nil && KindOf(err) == KindMethodNotAllowed {
 		return failureOf(err).allowedMethods, nil
 	}
 	return methods, err
+}
+
+// form is how a request without a documented payload is sent.
+type form struct {
+	body  []byte
+	typed bool // with the Content-Type
+}
+
+func (f *form) apply(q *request) *request {
+	q.body = f.body
+	if !f.typed {
+		q.headers.Del("Content-Type")
+	}
+	return q
+}
+
+// forms are the readings of the payload of an operation, the likeliest first. Which of them the service takes is
+// learned, from one request to the next, and so is the method.
+type forms struct {
+	readings []*form
+	// alike is what operations that are probably alike have learned: the form to begin with.
+	alike    *atomic.Pointer[form]
+	refusals atomic.Int32 // since the client was made
+	learned  atomic.Pointer[form]
+	method   atomic.Pointer[string] // of complete and reject: the one that the service has
+}
+
+// undocumentedForms are for operations whose payload is not documented: an empty object, or no body, with the
+// Content-Type that the interface lists for every request or without it. Some frameworks refuse one without a body.
+var undocumentedForms = []*form{{encode(struct{}{}), true}, {nil, true}, {nil, false}}
+
+func newForms() map[Operation]*forms {
+	of := map[Operation]*forms{ // a deletion has no body
+		OpDeleteApplication: {readings: undocumentedForms[1:], alike: new(atomic.Pointer[form])},
+	}
+	alike := new(atomic.Pointer[form])
+	for _, op := range []Operation{OpCompleteApplication, OpRejectApplication, OpResendInvites, OpResetIndividual} {
+		of[op] = &forms{readings: undocumentedForms, alike: alike}
+	}
+	return of
+}
+
+// toTry are the forms to send, in order. After all of them were refused, it is the same order again, because the
+// refusals may have been about something else.
+func (f *forms) toTry() []*form {
+	if learned := f.learned.Load(); learned != nil {
+		return []*form{learned}
+	}
+	first := (max(slices.Index(f.readings, f.alike.Load()), 0) + int(f.refusals.Load())) % len(f.readings)
+	return append(f.readings[first:len(f.readings):len(f.readings)], f.readings[:first]...)
+}
+
+// learn takes over what came of a form that was sent, and reports whether the service may have refused the form.
+func (f *forms) learn(sent *form, err error) (refused bool) {
+	switch {
+	case err == nil:
+		f.learned.Store(sent)
+		f.alike.Store(sent)
+		return false
+	case f.learned.Load() != nil || !refusesForm(failureOf(err)):
+		return false
+	}
+	f.refusals.Add(1)
+	return true
+}
+
+// refusesForm reports whether a response could be about the body as a whole. It is no proof that nothing was done. The
+// status of what was not sent is that of a login, or of a read before it.
+func refusesForm(e *Error) bool {
+	invalid := e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity
+	return e.Outcome != NotSent && (e.Status == http.StatusUnsupportedMediaType || invalid && len(e.Problem.Fields()) == 0)
 }
