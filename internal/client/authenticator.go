@@ -22,9 +22,9 @@ func (t *authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
 	q, ctx := requestOf(r), r.Context()
 	var rejected *token
 	for sent := 1; ; sent++ {
-		current, failure := t.token(ctx, q.effect, rejected)
+		current, failure := t.token(ctx, q, rejected)
 		if failure != nil {
-			return nil, failure.before(q.op)
+			return nil, failure
 		}
 		response, err := t.send(r, current)
 		if err == nil {
@@ -43,15 +43,21 @@ func (t *authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // token returns a token other than rejected. For a request that may e-mail people, the service has accepted it lately.
-func (t *authenticator) token(ctx context.Context, of effect, rejected *token) (*token, *Error) {
+func (t *authenticator) token(ctx context.Context, q *request, rejected *token) (*token, *Error) {
+	if q.token != nil && rejected == nil {
+		return q.token, nil
+	}
 	current, failure := t.client.tokens.get(ctx, rejected)
-	if failure != nil || !of.emails() || current.acceptedWithin(checkInterval) {
-		return current, failure
+	if failure == nil && q.effect.emails() && !current.acceptedWithin(checkInterval) {
+		failure = t.read(ctx)
+		if failure == nil || failure.acceptsToken() || failure.Status == http.StatusForbidden {
+			current, failure = t.client.tokens.get(ctx, nil)
+		}
 	}
-	if failure = t.read(ctx); failure != nil && !failure.acceptsToken() && failure.Status != http.StatusForbidden {
-		return nil, failure
+	if failure != nil {
+		return nil, failure.before(q.op)
 	}
-	return t.client.tokens.get(ctx, nil)
+	return current, nil
 }
 
 // mayRenew reports whether a request is sent again with another token. Some services, or what is before them, answer an

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -72,12 +73,54 @@ func (t *retrier) backOff(ctx context.Context, attempt int, failure *Error) bool
 type limiter link
 
 func (t *limiter) RoundTrip(r *http.Request) (*http.Response, error) {
-	op := requestOf(r).op
-	if tooLong := t.client.limits.wait(r.Context()); tooLong > 0 {
-		return nil, rateLimited(op, tooLong)
-	}
-	if r.Context().Err() != nil {
-		return nil, contextEnded(r.Context(), op, NotSent, "before the request was sent")
+	q, ctx := requestOf(r), r.Context()
+	if permit, _ := ctx.Value(permitKey{}).(*Permit); permit != nil && !permit.used.Swap(true) {
+		q.token = permit.token
+	} else if failure := t.admit(ctx, q.op); failure != nil {
+		return nil, failure
 	}
 	return t.next.RoundTrip(r)
+}
+
+func (t *limiter) admit(ctx context.Context, op Operation) *Error {
+	if tooLong := t.client.limits.wait(ctx); tooLong > 0 {
+		return rateLimited(op, tooLong)
+	}
+	if ctx.Err() != nil {
+		return contextEnded(ctx, op, NotSent, "before the request was sent")
+	}
+	return nil
+}
+
+// Permit is what one operation has waited for before its request: see Prepare.
+type Permit struct {
+	token *token
+	used  atomic.Bool
+}
+
+type permitKey struct{}
+
+// Context is for one operation, which then sends its request at once. A Permit that is nil changes nothing.
+func (p *Permit) Context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, permitKey{}, p)
+}
+
+// Prepare waits for what an operation waits for before its request: the rate limit, and a token, which the service has
+// accepted lately if the operation may e-mail people. Who looks once more before a request looks after this.
+// Every error is an *Error, with the outcome NotSent.
+func (c *Client) Prepare(ctx context.Context, op Operation) (*Permit, error) {
+	q, started := newRequest(op, 0), time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(q.deadline, c.config.RequestTimeout), errDeadline)
+	defer cancel()
+	failure, permit := (&limiter{client: c}).admit(ctx, op), &Permit{}
+	if failure == nil {
+		permit.token, failure = (&authenticator{c, c.bottom}).token(ctx, q, nil)
+	}
+	if failure == nil {
+		return permit, nil
+	}
+	if c.config.ObserveOperation != nil {
+		c.config.ObserveOperation(OperationResult{Operation: op, Started: started, Err: failure})
+	}
+	return nil, failure
 }

@@ -23,10 +23,16 @@ func (r *reconciliation) order(call v1alpha1.Call) v1alpha1.Call {
 
 // begin records the call. It is not cut short: whether a write that failed was made, the next read of the record shows.
 func (r *reconciliation) begin(ctx context.Context) error {
+	permit, err := engine.Prepare(ctx, r.client, v1alpha1.CallKind(r.action.Spec.Type))
+	if err != nil {
+		r.requestFailed(ctx, err)
+		return nil
+	}
 	if !r.beginAttempt(ctx) {
 		r.facts.failureReason = reasonStaleCache
 		return nil
 	}
+	r.permit = permit
 	started := r.clock.Now()
 	call := ledger.New("", started)
 	if r.entry != nil { // nothing was sent for it
@@ -105,7 +111,7 @@ func (r *reconciliation) send(ctx context.Context) {
 	if r.call.Kind == v1alpha1.CallResetIndividual {
 		request = r.client.ResetIndividual
 	}
-	change, err := request(ctx, r.facts.mandate.individual)
+	change, err := request(r.permit.Context(ctx), r.facts.mandate.individual)
 	r.facts.call = callFacts{phase: over, result: resultOf(change, err), notFound: idv.IsNotFound(err)}
 	r.facts.retryAfter = idv.RetryAfterOf(err)
 	logger := log.FromContext(ctx).WithValues(

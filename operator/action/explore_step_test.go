@@ -205,6 +205,9 @@ func failure(outcome idv.Outcome, kind idv.Kind) error {
 	return &idv.Error{Outcome: outcome, Kind: kind}
 }
 
+// Prepare waits for nothing.
+func (fakeService) Prepare(context.Context, idv.Operation) (*idv.Permit, error) { return nil, nil }
+
 // RetrieveApplication shows the application.
 func (s fakeService) RetrieveApplication(context.Context, int64) (*idv.Application, error) {
 	switch {

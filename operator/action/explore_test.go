@@ -98,7 +98,7 @@ func newExplorer(of scenario) *explorer {
 	x := &explorer{scenario: of}
 	x.Moves, x.Hash = x.moves, x.hash
 	x.Wrong, x.Rest = wrongIn, x.rest
-	x.RestAll = 500
+	x.RestAll = 3000
 	return x
 }
 
@@ -143,6 +143,7 @@ var states = explore.NewSchema(map[string]explore.Field{
 	"action.facts.now":                 explore.LeftOut("it is always the present"),
 	"action.reconciliation.Reconciler": explore.LeftOut(newInStep),
 	"action.reconciliation.client":     explore.LeftOut(newInStep),
+	"action.reconciliation.permit":     explore.LeftOut("nothing is waited for here"),
 	"action.reconciliation.deadline":   explore.LeftOut("no time passes within a reconciliation but by a move"),
 	"action.reconciliation.downloaded": explore.LeftOut("it is a share of a budget that nobody else takes from here"),
 	"connection.Connection.Client":     explore.LeftOut(newInStep),

@@ -18,6 +18,7 @@ import (
 
 // serviceClient is what an action needs of the client of the service. The errors are those of the client.
 type serviceClient interface {
+	engine.ServiceClient
 	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
 	ResendInvites(ctx context.Context, individualID int64) (*idv.Change, error)
 	ResetIndividual(ctx context.Context, individualID int64) (*idv.Change, error)
@@ -41,6 +42,7 @@ type reconciliation struct {
 	session    engine.Session
 	client     serviceClient // of the session's connection
 	call       v1alpha1.Call // that this reconciliation has begun
+	permit     *idv.Permit   // of its request
 	attempting bool          // it may e-mail somebody, and a shutdown waits for it
 	deadline   engine.Deadline
 

@@ -28,7 +28,7 @@ type Search[S any] struct {
 	Rest func(s S) (S, string)
 	// RestAll is how many states are all brought to rest, where that takes long; 0: every state.
 	RestAll int64
-	// Deep is how many times as many states are explored as elsewhere: what is looked for comes late. 0: as many.
+	// Deep is how many times as many states are explored as in other scenarios: what is looked for comes late. 0: as many.
 	Deep int64
 
 	visited                    map[uint64]struct{}

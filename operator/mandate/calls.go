@@ -20,7 +20,7 @@ import (
 // claim creates the record with the create in it. Only after the API server has confirmed that may this process send
 // it, and no other process may.
 func (r *reconciliation) claim(ctx context.Context) error {
-	if !r.beginAttempt() {
+	if !r.beginAttempt(ctx, v1alpha1.CallCreate) {
 		return nil
 	}
 	started := r.clock.Now()
@@ -38,7 +38,11 @@ func (r *reconciliation) claim(ctx context.Context) error {
 
 // begin writes a call into the record: an order, or else another create. Only the process that wrote it sends it.
 func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error {
-	if !r.beginAttempt() {
+	kind := v1alpha1.CallCreate
+	if r.facts.id != 0 {
+		kind = order.Kind
+	}
+	if !r.beginAttempt(ctx, kind) {
 		return nil
 	}
 	if r.record == nil {
@@ -71,8 +75,17 @@ func (r *reconciliation) notBegun(ctx context.Context, call v1alpha1.Call, err e
 	return r.reloadIfLost(ctx, err)
 }
 
-// beginAttempt makes a shutdown wait for the end of this reconciliation. It reports false once a shutdown has begun.
-func (r *reconciliation) beginAttempt() bool {
+// beginAttempt takes what the request waits for, and makes a shutdown wait for the end of this reconciliation. It
+// reports false if the request cannot be sent now, and once a shutdown has begun.
+func (r *reconciliation) beginAttempt(ctx context.Context, kind v1alpha1.CallKind) bool {
+	permit, err := engine.Prepare(ctx, r.client, kind)
+	if err != nil {
+		r.facts.retryAfter = idv.RetryAfterOf(err)
+		r.callFailed(kind, retryReason(kind))
+		log.FromContext(ctx).Info("A call cannot be sent now", "call", kind, "error", err.Error())
+		return false
+	}
+	r.permit = permit
 	r.attempting = r.attempting || r.runner.TryBegin()
 	if !r.attempting {
 		r.facts.failureReason = reasonStaleCache
@@ -201,6 +214,7 @@ func (r *reconciliation) ordersStill(ctx context.Context, live *v1alpha1.Mandate
 
 // send sends the call, once. A shutdown does not cut it short: the client sees to that, and Drain waits for it.
 func (r *reconciliation) send(ctx context.Context) {
+	ctx = r.permit.Context(ctx)
 	a, id := &r.facts.attempt, r.facts.id
 	a.phase = attemptAnswered
 	var change *idv.Change

@@ -356,22 +356,22 @@ func guards() map[string]explore.Guard {
 		"record that an action has changed": {
 			Why: "authors would copy evidence from before a reset", File: "records.go",
 			Old: "{ return s.recordChanges != ", Off: "{ return ON && s.recordChanges != ",
-			CaughtBy: "TestExplore/alone: resets by actions", Fails: "I19: ",
+			CaughtBy: "TestExplore/resets by actions", Fails: "I19: ",
 		},
 		"record that an action changes meanwhile": {
 			Why: "what was read of it before says nothing of the reset", File: "read_schedule.go",
 			Old: "s.recordShown = r.recordChanges", Off: "s.recordShown = pick(ON, r.recordChanges, s.recordChanges)",
-			CaughtBy: "TestExplore/alone: resets by actions", Fails: "I19: ",
+			CaughtBy: "TestExplore/resets by actions", Fails: "I19: ",
 		},
 		"decision on evidence": {
 			Why: "its author has seen no other checks", File: "decide_decision.go",
 			Old: "	case f.decision.When == \"\" && !a", Off: "	case ON && f.decision.When == \"\" && !a",
-			CaughtBy: "TestExplore/alone: decisions and resets", Fails: "I18: ",
+			CaughtBy: "TestExplore/decisions and resets", Fails: "I18: ",
 		},
 		"decision by a rule": {
 			Why: "its author has seen no checks", File: "decide_decision.go",
 			Old: "	case f.decision.When != \"\" && !rule", Off: "	case ON && f.decision.When != \"\" && !rule",
-			CaughtBy: "TestExplore/alone: decisions and resets", Fails: "I18: ",
+			CaughtBy: "TestExplore/decisions and resets", Fails: "I18: ",
 		},
 		"decision after reviews": {
 			Why: "its author asks for both", File: "decide_decision.go",

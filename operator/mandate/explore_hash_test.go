@@ -62,6 +62,7 @@ var states = explore.NewSchema(map[string]explore.Field{
 
 	"mandate.reconciliation.Reconciler":  explore.LeftOut("each step has a new one, made from the operator"),
 	"mandate.reconciliation.client":      explore.LeftOut(newInStep),
+	"mandate.reconciliation.permit":      explore.LeftOut("nothing is waited for here"),
 	"mandate.reconciliation.deadline":    explore.LeftOut("no time passes within a reconciliation but by a move"),
 	"mandate.reconciliation.resubscribe": explore.LeftOut(anyTime),
 	"mandate.facts.now":                  explore.LeftOut("it is always the present"),

@@ -156,7 +156,7 @@ func scenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{deliver: 3, lose: 2, half: 2, crash: 1},
 		},
 		"notifications and another Mandate of the name": {
-			mandates: one, allow: map[move]uint8{deliver: 1, another: 1, present: 1, lose: 1, half: 2},
+			mandates: one, deep: 1, allow: map[move]uint8{deliver: 1, another: 1, present: 1, lose: 1, half: 2},
 		},
 		"notifications to two Mandates of one reference": {
 			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },

@@ -22,6 +22,9 @@ func failure(op idv.Operation, outcome idv.Outcome, kind idv.Kind) error {
 	return &idv.Error{Operation: op, Outcome: outcome, Kind: kind}
 }
 
+// Prepare waits for nothing.
+func (fakeService) Prepare(context.Context, idv.Operation) (*idv.Permit, error) { return nil, nil }
+
 // CreateApplication creates an application, unless its reference is taken.
 func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplication) (*idv.Application, error) {
 	const op = idv.OpCreateApplication

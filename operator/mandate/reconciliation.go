@@ -24,6 +24,7 @@ import (
 
 // serviceClient is what a Mandate needs of the client of the service. The errors are those of the client.
 type serviceClient interface {
+	engine.ServiceClient
 	CreateApplication(ctx context.Context, application idv.NewApplication) (*idv.Application, error)
 	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
 	DeleteApplication(ctx context.Context, id int64) (*idv.Change, error)
@@ -59,6 +60,7 @@ type reconciliation struct {
 	rounds             []round                     // the evidence of the checks of each individual; nil: not computed
 	reviewed           []v1alpha1.ReviewStatus     // those of spec.checkReviews that were carried out
 	nonce              string                      // of the call that this reconciliation makes
+	permit             *idv.Permit                 // of this call; nil: it waits itself
 	recordChanges      int                         // of the local state, when this began
 	checkReview        idv.CheckReview             // set by Verify; personal data
 	receiverURL        idv.Secret                  // to subscribe, with its token; set by Verify

@@ -74,7 +74,9 @@ func TestDeletionInATerminatingNamespace(t *testing.T) {
 	} {
 		api := &terminating{mandate: goingMandate()}
 		config := Config{Live: api, Ledger: ledger.Ledger{Reader: api, Writer: api}}
-		r := &reconciliation{Reconciler: NewReconciler(config), mandate: goingMandate(), reference: "R"}
+		r := &reconciliation{
+			Reconciler: NewReconciler(config), mandate: goingMandate(), reference: "R", client: fakeService{},
+		}
 		r.facts = bound(func(f *facts) { f.deletion = deletion() })
 		if got := decide(r.facts); got.Step != stepBegin {
 			t.Fatalf("%s: it begins with %+v", name, got)
