@@ -38,7 +38,7 @@ $(COMMANDS):
 	@tools/build.sh $(@F) $@ . ./cmd/$(@F) -ldflags="$(STAMP)"
 
 bin/demo:
-	@tools/build.sh $(@F) $@ . ./internal/$(@F)
+	@tools/build.sh $(@F) $@ . ./internal/test/$(@F)
 
 .PHONY: generate
 generate: $(call tools_of,generate) ## Write deepcopy, CRDs, RBAC and the provider reference
@@ -73,7 +73,7 @@ GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test -l
 # All but operator/chaos, which runs alone, because it keeps the machine busy, and the tests with a real Flux and Argo
 # CD, which take minutes to build. Those that take longest start first.
 longest := $(MODULE)/operator $(MODULE)/provider
-apart := %/operator/chaos %/internal/gitops/flux %/internal/gitops/argocd
+apart := %/operator/chaos %/internal/test/gitops/flux %/internal/test/gitops/argocd
 packages = $(longest) $(or $(filter-out $(longest) $(apart),$(shell $(GO) list ./...)),\
 	$(error go list finds no packages))
 # go test does not see which files kubectl and the API server read, so it must not cache the results of these packages.
@@ -152,7 +152,7 @@ guards: ## The same without each guard of what is done once
 
 .PHONY: controls
 controls: ## The tests without each control of the threat model
-	@$(GO_TEST) -count=1 -v -run='^TestControlsAreNeeded$$' -parallel=4 ./internal/threats -guards
+	@$(GO_TEST) -count=1 -v -run='^TestControlsAreNeeded$$' -parallel=4 ./internal/test/threats -guards
 
 # Every effect of the operator meets every fault, as far as two and a half minutes go.
 .PHONY: single-faults
@@ -201,7 +201,7 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 
 .PHONY: test-gitops
 test-gitops: $(call tools_of,test-gitops) ## Apply examples/gitops with a real Flux and Argo CD, and count the e-mails
-	@$(GO_TEST) -count=1 -v ./internal/gitops/flux ./internal/gitops/argocd
+	@$(GO_TEST) -count=1 -v ./internal/test/gitops/flux ./internal/test/gitops/argocd
 
 # The browser test of the sandbox's page is a Go module of its own, so that no other module depends on chromedp.
 .PHONY: test-page
@@ -355,7 +355,7 @@ e2e: bin/e2e ## Run the operator on a node with a real kubelet: Linux, root (REQ
 
 .PHONY: bin/e2e
 bin/e2e:
-	@tools/build.sh $(@F) $@ . ./internal/$(@F)
+	@tools/build.sh $(@F) $@ . ./internal/test/$(@F)
 
 .PHONY: e2e-tools
 e2e-tools: $(call tools_of,e2e-tools)
@@ -366,7 +366,7 @@ e2e-tools: $(call tools_of,e2e-tools)
 e2e-images: architecture = $(shell $(GO) env GOARCH)
 e2e-images:
 	@$(MAKE) --no-print-directory image ARCHITECTURES=$(architecture) IMAGES_DIR=bin/e2e-images
-	@$(static) tools/build.sh pause bin/e2e-images/linux-$(architecture)/pause . ./internal/e2e/pause -ldflags="-s -w"
+	@$(static) tools/build.sh pause bin/e2e-images/linux-$(architecture)/pause . ./internal/test/e2e/pause -ldflags="-s -w"
 	@$(image) pack -o "$(CURDIR)/bin/e2e-images/pause.tar" -name e2e.invalid/pause:1 \
 		linux/$(architecture)="$(CURDIR)/bin/e2e-images/linux-$(architecture)/pause"
 

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/mandate-io/idv/internal/await"
+	"github.com/mandate-io/idv/internal/test/await"
 )
 
 // The charts on an empty cluster, in the order of a user's: what creates an application once creates it once, whatever

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/mandate-io/idv/internal/await"
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/await"
+	"github.com/mandate-io/idv/internal/test/testenv"
 )
 
 const operatorNamespace = "mandate-operator-system"

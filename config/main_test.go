@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/await"
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/await"
+	"github.com/mandate-io/idv/internal/test/testenv"
 )
 
 // env has the CRDs, and what the tests apply. What a test looks for in a cluster that has nothing, it starts one for.

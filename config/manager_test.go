@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv"
 )
 
 // The API server accepts every directory that kubectl apply -k can be given, without a warning.
@@ -30,7 +30,7 @@ func TestEveryDirectoryIsAccepted(t *testing.T) {
 	for _, path := range directories {
 		directory := filepath.Dir(path)
 		names = append(names, directory)
-		if directory == "monitoring" { // this API server has no such kinds; internal/monitoring decodes the manifests
+		if directory == "monitoring" { // this API server has no such kinds; internal/test/monitoring decodes the manifests
 			c.kubectl("kustomize", "config/monitoring")
 			continue
 		}

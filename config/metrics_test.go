@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/mandate-io/idv/internal/await"
+	"github.com/mandate-io/idv/internal/test/await"
 )
 
 // servesMetrics scrapes the metrics at an address with a token that may, and with all that may not.

@@ -8,9 +8,9 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/await"
+	"github.com/mandate-io/idv/internal/test/testenv"
 )
 
 // By default, the operator serves metrics over TLS, and asks the API server who may read them. Nobody may here: the

@@ -17,7 +17,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv"
 )
 
 // documentedMetrics are the type and the labels of each metric, as docs/monitoring.md has them.

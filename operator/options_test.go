@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv"
 	"github.com/mandate-io/idv/operator"
 )
 

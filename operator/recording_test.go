@@ -11,7 +11,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv"
 )
 
 var recording = flag.String("recording", "", "file into which TestRecording writes the metrics of a run")

@@ -15,7 +15,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
-	"github.com/mandate-io/idv/internal/testenv/faultproxy"
+	"github.com/mandate-io/idv/internal/test/testenv/faultproxy"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 

@@ -17,7 +17,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 

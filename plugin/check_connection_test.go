@@ -24,7 +24,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/config"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv"
 	"github.com/mandate-io/idv/plugin"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv"
 )
 
 // TestKubectlRunsThePlugin finds the binary on the PATH of the real kubectl, with the completion of

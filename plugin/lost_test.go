@@ -17,7 +17,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
-	"github.com/mandate-io/idv/internal/testenv/faultproxy"
+	"github.com/mandate-io/idv/internal/test/testenv/faultproxy"
 )
 
 // status is a response that an API server or a proxy before it gives.

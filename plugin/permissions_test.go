@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/test/await"
 )
 
 // grant binds a ClusterRole of config/rbac, or one that can get Secrets, to the user: in the namespace, or everywhere.

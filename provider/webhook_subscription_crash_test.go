@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/test/await"
 )
 
 // The provider is killed after the service has created the subscription and before it sends the response.

@@ -51,7 +51,7 @@ reference() {
 	EOF
 	TF_CLI_CONFIG_FILE=$scratch/cli.tfrc CHECKPOINT_DISABLE=1 \
 		"$bin/tofu" "-chdir=$scratch" providers schema -json >"$scratch/printed.json"
-	go run ./internal/providerschema <"$scratch/printed.json" >"$scratch/schema.json"
+	go run ./internal/test/providerschema <"$scratch/printed.json" >"$scratch/schema.json"
 	"$bin/tfplugindocs" generate --provider-name idv --providers-schema "$scratch/schema.json" \
 		--examples-dir examples/terraform --website-source-dir docs/templates \
 		--rendered-website-dir "$out/docs" >"$scratch/log" 2>&1 || {
@@ -75,7 +75,7 @@ charts() {
 	for crd in "$out"/config/crd/bases/*.yaml; do
 		crd_template <"$crd" >"$out/$crds/${crd##*_}"
 	done
-	go run ./internal/chartdocs "$chart" "$out/$chart"
+	go run ./internal/test/chartdocs "$chart" "$out/$chart"
 	owned="$owned $chart/files $chart/README.md $chart/values.schema.json $crds"
 }
 

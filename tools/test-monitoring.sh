@@ -10,7 +10,7 @@ root=$PWD
 recording=$root/bin/recording.prom
 mkdir -p bin
 "${GO:-go}" test -count=1 -timeout="${TIMEOUT:-1h}" -run='^TestRecording$' ./operator -recording="$recording"
-cd internal/monitoring
+cd internal/test/monitoring
 "${GO:-go}" vet ./...
 "$root/bin/golangci-lint" run
 "${GO:-go}" test -count=1 -timeout="${TIMEOUT:-1h}" ./... -recording="$recording" ${1:+-picture="$root/$1"}

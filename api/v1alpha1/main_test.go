@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv"
 )
 
 var env *testenv.Environment

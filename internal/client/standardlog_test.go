@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mandate-io/idv/internal/await"
+	"github.com/mandate-io/idv/internal/test/await"
 )
 
 // lockedBuffer is a log that is read while it is written.

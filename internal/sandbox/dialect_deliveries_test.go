@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/test/await"
 )
 
 var deliveryCases = cases{

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
+	"github.com/mandate-io/idv/internal/test/await"
 )
 
 var proxyCases = cases{

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/test/explore"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
-	"github.com/mandate-io/idv/operator/explore"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 

@@ -1,6 +1,6 @@
 package action
 
-import "github.com/mandate-io/idv/operator/explore"
+import "github.com/mandate-io/idv/internal/test/explore"
 
 // guardsOfSites are those of whom a request reaches.
 func guardsOfSites() map[string]explore.Guard {

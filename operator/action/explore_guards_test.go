@@ -4,7 +4,7 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/mandate-io/idv/operator/explore"
+	"github.com/mandate-io/idv/internal/test/explore"
 )
 
 const (

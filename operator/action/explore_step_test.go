@@ -15,9 +15,9 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/test/explore"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
-	"github.com/mandate-io/idv/operator/explore"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 

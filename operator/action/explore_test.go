@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/test/explore"
 	"github.com/mandate-io/idv/operator/engine"
-	"github.com/mandate-io/idv/operator/explore"
 )
 
 // scenario is the first state of an exploration, and what may happen in it.

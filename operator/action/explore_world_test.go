@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/test/explore"
 	"github.com/mandate-io/idv/operator/connection"
-	"github.com/mandate-io/idv/operator/explore"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 

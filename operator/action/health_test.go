@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/gitops"
+	"github.com/mandate-io/idv/internal/test/gitops"
 )
 
 var update = flag.Bool("update", false, "write the section about actions in docs/status.md")

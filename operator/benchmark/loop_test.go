@@ -23,7 +23,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/reference"
 	"github.com/mandate-io/idv/internal/sandbox"
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv"
 	"github.com/mandate-io/idv/operator"
 	"github.com/mandate-io/idv/operator/ledger"
 )

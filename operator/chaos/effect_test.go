@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mandate-io/idv/internal/testenv/faultproxy"
+	"github.com/mandate-io/idv/internal/test/testenv/faultproxy"
 )
 
 // effect is a request of the operator that changes or reads something outside it. Its name is the same in every run of

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/testenv"
-	"github.com/mandate-io/idv/internal/testenv/faultproxy"
+	"github.com/mandate-io/idv/internal/test/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv/faultproxy"
 )
 
 // fixture is a scenario without steps. The test itself acts on its one Mandate, plain.

@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/mandate-io/idv/internal/testenv"
-	"github.com/mandate-io/idv/internal/testenv/faultproxy"
+	"github.com/mandate-io/idv/internal/test/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv/faultproxy"
 )
 
 // fleet is one operator and the scenarios that it serves, each with a namespace and a service of its own. A kill of the

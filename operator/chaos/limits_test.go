@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv"
 )
 
 // A fault makes the operator retry, but not without end (I8), and leaks nothing in its process (I12). The limits are

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mandate-io/idv/internal/testenv/faultproxy"
+	"github.com/mandate-io/idv/internal/test/testenv/faultproxy"
 )
 
 // againstLiveSpec is an irreversible request that the spec does not ask for, or that nobody has read the spec for.

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/mandate-io/idv/internal/sandbox/control"
-	"github.com/mandate-io/idv/internal/testenv"
-	"github.com/mandate-io/idv/internal/testenv/faultproxy"
+	"github.com/mandate-io/idv/internal/test/testenv"
+	"github.com/mandate-io/idv/internal/test/testenv/faultproxy"
 )
 
 // An operator uses an API server that lags behind, because its connection to etcd is paused. Meanwhile users and

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/operator/explore"
+	"github.com/mandate-io/idv/internal/test/explore"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/operator/explore"
+	"github.com/mandate-io/idv/internal/test/explore"
 )
 
 // subscriptions are of a Mandate that is Ready, whose application was created and read here, and is to be subscribed.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mandate-io/idv/operator/explore"
+	"github.com/mandate-io/idv/internal/test/explore"
 )
 
 // aged is the world after a while: what the service has not carried out by then, it never does.

@@ -1,6 +1,6 @@
 package mandate
 
-import "github.com/mandate-io/idv/operator/explore"
+import "github.com/mandate-io/idv/internal/test/explore"
 
 // specGuards are those of the comparison of a spec with the one that an application was created or adopted for.
 func specGuards() map[string]explore.Guard {

@@ -1,6 +1,6 @@
 package mandate
 
-import "github.com/mandate-io/idv/operator/explore"
+import "github.com/mandate-io/idv/internal/test/explore"
 
 // subscriptionGuards are those of the subscriptions of applications.
 func subscriptionGuards() map[string]explore.Guard {

@@ -1,6 +1,6 @@
 package mandate
 
-import "github.com/mandate-io/idv/operator/explore"
+import "github.com/mandate-io/idv/internal/test/explore"
 
 // timeGuards are those of when a call goes out.
 func timeGuards() map[string]explore.Guard {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/receiver"
+	"github.com/mandate-io/idv/internal/test/explore"
 	"github.com/mandate-io/idv/operator/engine"
-	"github.com/mandate-io/idv/operator/explore"
 )
 
 // scenario is the first state of an exploration, and what may happen in it.

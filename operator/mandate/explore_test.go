@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mandate-io/idv/operator/explore"
+	"github.com/mandate-io/idv/internal/test/explore"
 )
 
 // state is one point of an exploration: three parts, and what may still be done to them.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/operator/explore"
+	"github.com/mandate-io/idv/internal/test/explore"
 )
 
 // report describes a violation as a story: what happened, one line each, and how things stand at the end.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/internal/gitops"
+	"github.com/mandate-io/idv/internal/test/gitops"
 )
 
 var update = flag.Bool("update", false, "write docs/status.md and examples/gitops/argocd/argocd-cm.yaml")

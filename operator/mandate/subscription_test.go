@@ -9,8 +9,8 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/receiver"
+	"github.com/mandate-io/idv/internal/test/explore"
 	"github.com/mandate-io/idv/operator/connection"
-	"github.com/mandate-io/idv/operator/explore"
 )
 
 // subscribable is a reconciliation of a Mandate whose status shows an application, which is to be subscribed.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/await"
+	"github.com/mandate-io/idv/internal/test/await"
 )
 
 // serve runs a Server on loopback until the test ends.

@@ -1,0 +1,181 @@
+package threats
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mandate-io/idv/internal/test/await"
+	"github.com/mandate-io/idv/internal/test/guards"
+)
+
+// minTimeout of a test without a control, which may wait for what does not come.
+const minTimeout = 90 * time.Second
+
+// runner runs tests in a process for each control that is off.
+type runner struct {
+	overlay string
+	dir     string // of the binaries
+
+	building sync.Mutex
+	binaries map[string]binary // by package
+}
+
+// binary has the tests of a package.
+type binary struct {
+	path    string
+	timeout time.Duration // of a test without a control: twice what all take with all controls on, on this machine today
+}
+
+// newRunner writes the sources with a switch at every control that is in one.
+func newRunner(t *testing.T) *runner {
+	t.Helper()
+	all := map[string]guards.Guard{}
+	for _, of := range controls {
+		for i := range of {
+			c := &of[i]
+			if c.guard != "" || c.inManifest() {
+				continue
+			}
+			g := guards.Guard{Why: c.off, File: c.file, Old: c.old, Off: c.new, CaughtBy: c.test}
+			if before, ok := all[c.name()]; ok && before != g {
+				t.Fatalf("two controls are called %q", c.name())
+			}
+			if !strings.Contains(c.new, "ON") {
+				t.Fatalf("%q has no switch", c.name())
+			}
+			all[c.name()] = g
+		}
+	}
+	return &runner{overlay: guards.Overlay(t, root, all), dir: t.TempDir(), binaries: map[string]binary{}}
+}
+
+// without runs the test of a control without it, and prints what it says.
+func (r *runner) without(t *testing.T, threat string, c *control) {
+	t.Helper()
+	if c.guard != "" {
+		t.Logf("%s: without %q, %s of %s fails, as its own test of guards shows", threat, c.guard, testOfGuard(t, c), c.in)
+		return
+	}
+	t.Run(c.name(), func(t *testing.T) {
+		t.Parallel()
+		var output []byte
+		var err error
+		if c.inManifest() {
+			output, err = r.inChangedTree(t, c)
+		} else {
+			output, err = r.test(t, c, filepath.Join(root, c.in), "GUARD_OFF="+c.name(), "GOFLAGS="+r.flags())
+		}
+		switch {
+		case err == nil:
+			t.Fatalf("nothing notices that %s, not even %s", c.off, c.test)
+		case !failed(c.test).Match(output) || strings.Contains(string(output), "panic: test timed out"):
+			t.Fatalf("%s: %s does not fail, but its process does:\n%s", c.off, c.test, output)
+		}
+		t.Logf("%s: if %s, %s fails: %.200s", threat, c.off, c.test, guards.Complaint(output))
+	})
+}
+
+// flags has the programs that a test builds built with the switches, too.
+func (r *runner) flags() string { return os.Getenv("GOFLAGS") + " -overlay=" + r.overlay }
+
+// test runs the test of a control.
+func (r *runner) test(t *testing.T, c *control, directory string, env ...string) ([]byte, error) {
+	t.Helper()
+	tests := r.binary(t, c.in)
+	run := exec.CommandContext(await.Context(t), tests.path, "-test.run", guards.Pattern(c.test), "-test.v",
+		"-test.failfast", "-test.timeout="+tests.timeout.String())
+	run.Dir = directory
+	run.Env = append(os.Environ(), env...)
+	return run.CombinedOutput()
+}
+
+func (r *runner) binary(t *testing.T, in string) binary {
+	t.Helper()
+	r.building.Lock()
+	defer r.building.Unlock()
+	if _, ok := r.binaries[in]; !ok {
+		r.binaries[in] = r.build(t, in)
+	}
+	return r.binaries[in]
+}
+
+// build builds the tests of a package. With all controls on, the named ones must pass.
+func (r *runner) build(t *testing.T, in string) binary {
+	t.Helper()
+	path := filepath.Join(r.dir, strings.ReplaceAll(in, "/", "_")+".test")
+	guards.Build(t, r.overlay, filepath.Join(root, in), path)
+	var tests []string
+	for _, of := range controls {
+		for i := range of {
+			if of[i].in == in && of[i].guard == "" {
+				test, _, _ := strings.Cut(of[i].test, "/")
+				tests = append(tests, test)
+			}
+		}
+	}
+	slices.Sort(tests)
+	pattern := "^(" + strings.Join(slices.Compact(tests), "|") + ")$"
+	began := time.Now()
+	run := exec.CommandContext(await.Context(t), path, "-test.run", pattern)
+	run.Dir = filepath.Join(root, in)
+	run.Env = append(os.Environ(), "GOFLAGS="+r.flags())
+	if output, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%s fails with all controls on: %v\n%s", in, err, output)
+	}
+	return binary{path: path, timeout: max(minTimeout, 2*time.Since(began))}
+}
+
+// inChangedTree runs the test of a control in a copy of the sources that lacks the control.
+func (r *runner) inChangedTree(t *testing.T, c *control) ([]byte, error) {
+	t.Helper()
+	tree := t.TempDir()
+	copyTree(t, tree)
+	changed := strings.Replace(read(t, c.file), c.old, c.new, 1)
+	if err := os.WriteFile(filepath.Join(tree, c.file), []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return r.test(t, c, filepath.Join(tree, c.in))
+}
+
+// copyTree copies the sources, and not what was built of them.
+func copyTree(t *testing.T, tree string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		relative, relErr := filepath.Rel(root, name)
+		if failed := errors.Join(err, relErr); failed != nil {
+			return failed
+		}
+		target := filepath.Join(tree, relative)
+		switch {
+		case relative == "bin" || relative == ".git":
+			return skip(entry)
+		case entry.IsDir():
+			return os.MkdirAll(target, 0o700)
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, content, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func skip(entry fs.DirEntry) error {
+	if entry.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
