@@ -33,6 +33,8 @@ var changedValues = map[string]struct {
 	"allowedHosts":             {to: `["idv.example.com", "*.example.org:8443"]`},
 	"allowLoopbackHTTP":        {to: `true`},
 	"maxConcurrentReconciles":  {to: `1000000`},
+	"maxRequestsPerSecond":     {to: `50`},
+	"minPollInterval":          {to: `"30s"`},
 	"settleDelay":              {to: `"2m30s"`},
 	"recordRetention":          {to: `"17520h"`},
 	"deletionGiveUpAfter":      {to: `"1h"`},

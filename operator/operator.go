@@ -191,6 +191,7 @@ func addControllers(
 		Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Events: manager.GetEventRecorder(fieldOwner),
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
 		URLs: options.urls(), DeletionGiveUpAfter: options.deletionGiveUpAfter,
+		MaxRequestsPerSecond: options.maxRequestsPerSecond, MinPollInterval: options.minPollInterval,
 		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest,
 		Budget:        connection.NewBudget(responseBudget),
 		Notifications: options.separateReceiver || isServed(options.notificationBindAddress),

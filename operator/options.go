@@ -36,6 +36,8 @@ type Options struct {
 	allowedHosts            string
 	allowLoopbackHTTP       bool
 	maxConcurrentReconciles int
+	maxRequestsPerSecond    int
+	minPollInterval         time.Duration
 	settleDelay             time.Duration
 	recordRetention         time.Duration
 	deletionGiveUpAfter     time.Duration
@@ -56,6 +58,7 @@ func NewOptions(version string) *Options {
 		allowedHosts:            "*",
 		allowLoopbackHTTP:       true,
 		maxConcurrentReconciles: 10,
+		minPollInterval:         time.Second,
 		settleDelay:             90 * time.Second,
 		recordRetention:         365 * 24 * time.Hour,
 		deletionGiveUpAfter:     24 * time.Hour,
@@ -104,6 +107,10 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 		"Allow http:// in spec.baseURL for loopback hosts.")
 	flags.IntVar(&o.maxConcurrentReconciles, "max-concurrent-reconciles", o.maxConcurrentReconciles,
 		"Maximum number of concurrent reconciles per connection, for Mandates and for MandateActions separately.")
+	flags.IntVar(&o.maxRequestsPerSecond, "max-requests-per-second", o.maxRequestsPerSecond,
+		"Ceiling of spec.requestsPerSecond of every connection; 0 is none.")
+	flags.DurationVar(&o.minPollInterval, "min-poll-interval", o.minPollInterval,
+		"Floor of spec.polling.minIntervalSeconds of every connection.")
 	flags.DurationVar(&o.settleDelay, "settle-delay", o.settleDelay,
 		"Time to wait after a create without a clear answer before sending the same reference again.")
 	flags.DurationVar(&o.recordRetention, "record-retention", o.recordRetention,
@@ -132,6 +139,7 @@ func (o *Options) Validate() error {
 			o.recordRetention},
 		{"deletion-give-up-after", "deletionPolicy would never be carried out. Remove the flag to use 24h",
 			o.deletionGiveUpAfter},
+		{"min-poll-interval", "no interval of polls is shorter. Remove the flag to use 1s", o.minPollInterval},
 	} {
 		if d.value < minDuration {
 			errs = append(errs, fmt.Errorf("--%s is %s but must be at least %s: %s", d.flag, d.value, minDuration, d.harm))
@@ -140,6 +148,10 @@ func (o *Options) Validate() error {
 	if o.maxConcurrentReconciles < 1 {
 		errs = append(errs, fmt.Errorf("--max-concurrent-reconciles is %d but must be at least 1. Remove the flag to use 10",
 			o.maxConcurrentReconciles))
+	}
+	if o.maxRequestsPerSecond < 0 {
+		errs = append(errs, fmt.Errorf("--max-requests-per-second is %d but must be at least 1. Remove the flag for no ceiling",
+			o.maxRequestsPerSecond))
 	}
 	if o.watchNamespaces != "" && len(o.namespaces()) == 0 {
 		errs = append(errs, fmt.Errorf("--watch-namespaces is %q, which names no namespace. Remove the flag to watch all "+

@@ -44,6 +44,9 @@ func TestFlags(t *testing.T) {
 		"no timeout":      {flags: "--deletion-give-up-after=0", wrong: "--deletion-give-up-after"},
 		"no workers":      {flags: "--max-concurrent-reconciles=0", wrong: "--max-concurrent-reconciles"},
 		"workers below 0": {flags: "--max-concurrent-reconciles=-1", wrong: "--max-concurrent-reconciles"},
+		"a ceiling":       {flags: "--max-requests-per-second=50 --min-poll-interval=1m"},
+		"a rate below 0":  {flags: "--max-requests-per-second=-1", wrong: "--max-requests-per-second"},
+		"no interval":     {flags: "--min-poll-interval=0", wrong: "--min-poll-interval"},
 		"only a comma": {
 			flags:  "--watch-namespaces=,",
 			wrong:  "--watch-namespaces",

@@ -348,3 +348,41 @@ func TestCostOfSubscriptions(t *testing.T) {
 			creates, reads, sent, looked, mandates)
 	}
 }
+
+// Many subscriptions that could not be sent go on when they can. Those that wait for their turn do not take it from
+// each other.
+func TestManySubscriptionsGoOn(t *testing.T) {
+	t.Parallel()
+	s := newSubscribing(t, "")
+	s.kubectl("label", "secret/idv-notifications", "idv.mandate.io/use-")
+	const mandates = 20
+	name := func(i int) string { return fmt.Sprint("acme-", i) }
+	for i := range mandates {
+		s.mandate(name(i), "{}")
+	}
+	for i := range mandates {
+		s.ready(name(i))
+	}
+	s.eventually(func() (bool, string) {
+		begun := 0
+		for _, record := range s.records() {
+			for _, call := range record.Spec.Calls {
+				if call.Kind == v1alpha1.CallSubscribe {
+					begun++
+				}
+			}
+		}
+		return begun == mandates, fmt.Sprintf("%d subscriptions were begun", begun)
+	})
+	s.kubectl("label", "secret/idv-notifications", "idv.mandate.io/use=notifications")
+	s.request("identityservice/default", "now")
+	for i := range mandates {
+		s.until(name(i), "subscribed", func(m *v1alpha1.Mandate) bool {
+			return m.Status.Subscription == v1alpha1.SubscriptionSubscribed
+		})
+	}
+	if sent := s.requests(control.SubscribeWebhook); sent != mandates {
+		t.Errorf("%d subscriptions were sent, want %d", sent, mandates)
+	}
+	s.emails(mandates)
+}

@@ -164,11 +164,17 @@ func (r *reconciliation) name() types.NamespacedName { return client.ObjectKeyFr
 func (r *reconciliation) Decide() decision {
 	r.facts.now = r.clock.Now()
 	next := decide(r.facts)
-	if slices.Contains(subscribes, next.Step) && !r.acquireSubscriptionSlot() {
+	if r.isForSubscription(next.Step) && !r.acquireSubscriptionSlot() {
 		r.facts.subscription.paused = true
 		return decide(r.facts)
 	}
 	return next
+}
+
+// isForSubscription reports whether a step leads to nothing but the subscription. It takes the slot for that from the
+// record on: a Mandate that is woken up for it and took another one first would lose it, again and again.
+func (r *reconciliation) isForSubscription(s step) bool {
+	return slices.Contains(subscribes, s) || s == stepReadRecord && decideCall(r.facts).Step == stepWait
 }
 
 // TryAcquire takes a slot of the connection, so that the Mandates of one connection do not take all workers. What leads

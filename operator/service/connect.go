@@ -76,7 +76,7 @@ func (r *Reconciler) newInputs(service connection.Service, secret *corev1.Secret
 		tokenAuthorization: settings.TokenAuthorization,
 		tokenRequest:       settings.TokenRequest,
 		caBundle:           sha256.Sum256([]byte(settings.CABundle)),
-		requestsPerSecond:  settings.RequestsPerSecond,
+		requestsPerSecond:  r.requestsPerSecond(settings),
 		transitions:        settings.Transitions,
 	}
 }
@@ -187,7 +187,7 @@ func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1
 		GrantType:          idv.GrantType(spec.TokenRequest.GrantType),
 		CABundle:           []byte(spec.CABundle),
 		UserAgent:          r.config.UserAgent,
-		RequestsPerSecond:  float64(spec.RequestsPerSecond),
+		RequestsPerSecond:  float64(r.requestsPerSecond(spec)),
 		MaxRateLimitWait:   maxWait,
 		CompleteMethod:     idv.TransitionMethod(spec.Transitions.CompleteMethod),
 		RejectMethod:       idv.TransitionMethod(spec.Transitions.RejectMethod),
@@ -198,6 +198,14 @@ func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1
 		config.Wrap = r.config.Budget.Wrap()
 	}
 	return config
+}
+
+// requestsPerSecond is what the spec asks for, below the ceiling.
+func (r *Reconciler) requestsPerSecond(spec *v1alpha1.ServiceSettings) int32 {
+	if ceiling := r.config.MaxRequestsPerSecond; ceiling > 0 {
+		return int32(min(ceiling, int(spec.RequestsPerSecond))) //nolint:gosec // it is below an int32
+	}
+	return spec.RequestsPerSecond
 }
 
 // publish puts the connection into the registry. A usable one is Ready once a probe has succeeded.
@@ -218,8 +226,8 @@ func (r *Reconciler) publish(
 		NamespacedReferences: service.NamespacedReferences(),
 		UID:                  service.GetUID(),
 		Generation:           service.GetGeneration(),
-		MinPoll:              seconds(spec.Polling.MinIntervalSeconds, 30),
-		MaxPoll:              seconds(spec.Polling.MaxIntervalSeconds, 3600),
+		MinPoll:              max(seconds(spec.Polling.MinIntervalSeconds, 30), r.config.MinPollInterval),
+		MaxPoll:              max(seconds(spec.Polling.MaxIntervalSeconds, 3600), r.config.MinPollInterval),
 		Notified:             lastNotified(service),
 		Subscriptions:        connection.SubscriptionsOf(service),
 		States: idv.StateNames{

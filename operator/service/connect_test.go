@@ -310,3 +310,34 @@ func TestAccountOfCredentials(t *testing.T) {
 		t.Error("a user name that is not sent makes another account")
 	}
 }
+
+// What a tenant asks for is bounded by what the platform allows, and less than that stays as it is.
+func TestCeilings(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.password("right")
+	f.config.MaxRequestsPerSecond, f.config.MinPollInterval = 3, time.Minute
+	settings := &f.service.Spec.ServiceSettings
+	for _, tc := range []struct {
+		asked, allowed    int32
+		interval, longest int32
+		wantMin, wantMax  time.Duration
+	}{
+		{asked: 5, allowed: 3, interval: 1, longest: 2, wantMin: time.Minute, wantMax: time.Minute},
+		{asked: 2, allowed: 2, interval: 90, longest: 600, wantMin: 90 * time.Second, wantMax: 10 * time.Minute},
+	} {
+		settings.RequestsPerSecond = tc.asked
+		settings.Polling = v1alpha1.Polling{MinIntervalSeconds: tc.interval, MaxIntervalSeconds: tc.longest}
+		if reason := f.reconcile(); reason != v1alpha1.ReasonConnected {
+			t.Fatal(reason)
+		}
+		f.publish(t.Context(), testKey, f.service, f.e, true)
+		published, _ := f.config.Connections.Get(testKey)
+		if got := f.requestsPerSecond(settings); got != tc.allowed || f.e.made.requestsPerSecond != tc.allowed {
+			t.Errorf("%d requests a second of %d", got, tc.asked)
+		}
+		if published.MinPoll != tc.wantMin || published.MaxPoll != tc.wantMax {
+			t.Errorf("polls every %s to %s, want %s to %s", published.MinPoll, published.MaxPoll, tc.wantMin, tc.wantMax)
+		}
+	}
+}

@@ -69,6 +69,10 @@ type Config struct {
 	AllNamespaces bool
 	// URLs says to which services the operator connects.
 	URLs URLPolicy
+	// MaxRequestsPerSecond is the ceiling of spec.requestsPerSecond; 0 is none. MinPollInterval is the floor of
+	// spec.polling.minIntervalSeconds. Who edits a service shares the operator and the API server with others.
+	MaxRequestsPerSecond int
+	MinPollInterval      time.Duration
 	// Notifications: the operator has a receiver.
 	Notifications bool
 	// DeletionGiveUpAfter is how long a deletion waits for Mandates.

@@ -60,6 +60,14 @@ var credentials = map[string][]control{
 			in: inSecrets, test: "TestGet",
 		},
 	},
+	"a tenant with a short interval, a high rate and a fake service keeps the operator and the API server busy": {
+		{
+			off: "no ceiling", file: "operator/service/connect.go",
+			old: "	if ceiling := r.config.MaxRequestsPerSecond; ceiling > 0 {",
+			new: "	if ceiling := r.config.MaxRequestsPerSecond; ON && ceiling > 0 {",
+			in:  inService, test: "TestCeilings",
+		},
+	},
 	"the operator is used to read other Secrets": {
 		{
 			off: "the operator watches Secrets", file: operatorRole,

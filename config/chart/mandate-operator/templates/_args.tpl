@@ -13,6 +13,8 @@
   (printf "--allowed-hosts=%s" (join "," .Values.allowedHosts))
   (printf "--allow-loopback-http=%t" .Values.allowLoopbackHTTP)
   (printf "--max-concurrent-reconciles=%d" (int .Values.maxConcurrentReconciles))
+  (printf "--max-requests-per-second=%d" (int .Values.maxRequestsPerSecond))
+  (printf "--min-poll-interval=%s" .Values.minPollInterval)
   (printf "--settle-delay=%s" .Values.settleDelay)
   (printf "--record-retention=%s" .Values.recordRetention)
   (printf "--deletion-give-up-after=%s" .Values.deletionGiveUpAfter)
