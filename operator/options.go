@@ -150,8 +150,8 @@ func (o *Options) Validate() error {
 			o.maxConcurrentReconciles))
 	}
 	if o.maxRequestsPerSecond < 0 {
-		errs = append(errs, fmt.Errorf("--max-requests-per-second is %d but must be at least 1. Remove the flag for no ceiling",
-			o.maxRequestsPerSecond))
+		errs = append(errs, fmt.Errorf("--max-requests-per-second is %d but must be at least 1. Remove the flag to have no "+
+			"ceiling", o.maxRequestsPerSecond))
 	}
 	if o.watchNamespaces != "" && len(o.namespaces()) == 0 {
 		errs = append(errs, fmt.Errorf("--watch-namespaces is %q, which names no namespace. Remove the flag to watch all "+

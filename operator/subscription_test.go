@@ -349,8 +349,8 @@ func TestCostOfSubscriptions(t *testing.T) {
 	}
 }
 
-// Many subscriptions that could not be sent go on when they can. Those that wait for their turn do not take it from
-// each other.
+// Many subscriptions that could not be sent go on when they can: Mandates that wait for a slot do not take it from each
+// other.
 func TestManySubscriptionsGoOn(t *testing.T) {
 	t.Parallel()
 	s := newSubscribing(t, "")
