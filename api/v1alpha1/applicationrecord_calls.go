@@ -59,7 +59,8 @@ type Call struct {
 	Generation int64 `json:"generation,omitempty"`
 
 	// requestedBy is the user name of the author of the call: the annotation idv.mandate.io/requested-by of the Mandate or
-	// MandateAction. It is absent if the object does not have the annotation, and of what a deletion orders.
+	// MandateAction. It may name a person of your organization. It is absent if the object does not have the annotation,
+	// and of what a deletion orders.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	RequestedBy string `json:"requestedBy,omitempty"`

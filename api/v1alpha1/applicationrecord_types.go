@@ -8,7 +8,7 @@ import (
 // ApplicationRecord is the operator's log of everything that it sent, or may have sent, for a Mandate, and that acts on
 // people or cannot be undone. It has the name of the Mandate, and outlives it. So a Mandate that is replaced, restored
 // or applied again finds its application, even with another spec, and the operator creates no second one. Only the
-// operator writes records. They hold no personal data.
+// operator writes records. They hold no details of individuals.
 //
 // Do not delete a record while somebody may apply its Mandate again, even if the application is gone. Without the
 // record, the operator can create an application and e-mail again. The operator deletes a record after its Mandate has

@@ -227,11 +227,17 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 	if more {
 		after = roomInterval
 	}
-	if len(ids) == 0 {
+	named := slices.Clone(written)
+	for _, id := range ids { // after a write that failed, an id may have come once more
+		if !slices.Contains(named, id) {
+			named = append(named, id)
+		}
+	}
+	if len(named) == len(written) {
 		return after, nil
 	}
 	err = annotate(ctx, n.metadata, string(key.Kind), service, map[string]any{
-		v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(append(written, ids...)),
+		v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(named),
 	})
 	if err != nil { // they are the first ones of the next try
 		n.recent.remember(key, ids, slices.Collect(maps.Keys(waiting.references)))

@@ -13,7 +13,6 @@
   (printf "--allowed-hosts=%s" (join "," .Values.allowedHosts))
   (printf "--allow-loopback-http=%t" .Values.allowLoopbackHTTP)
   (printf "--max-concurrent-reconciles=%d" (int .Values.maxConcurrentReconciles))
-  (printf "--max-requests-per-second=%d" (int .Values.maxRequestsPerSecond))
   (printf "--min-poll-interval=%s" .Values.minPollInterval)
   (printf "--settle-delay=%s" .Values.settleDelay)
   (printf "--record-retention=%s" .Values.recordRetention)
@@ -22,10 +21,13 @@
 {{- with .Values.watchNamespaces }}
 {{- $args = append $args (printf "--watch-namespaces=%s" (join "," .)) }}
 {{- end }}
+{{- with .Values.maxRequestsPerSecond }}
+{{- $args = append $args (printf "--max-requests-per-second=%d" (int .)) }}
+{{- end }}
 {{- with .Values.metrics.certificateSecret }}
 {{- $args = append $args "--metrics-cert-path=/etc/mandate-operator/metrics" }}
 {{- end }}
-{{- $names := list "watch-namespaces" "metrics-cert-path" "leader-election-namespace" }}
+{{- $names := list "watch-namespaces" "metrics-cert-path" "leader-election-namespace" "max-requests-per-second" }}
 {{- range $args }}
 {{- $names = append $names (regexFind "[a-z-]+" (trimPrefix "--" .)) }}
 {{- end }}
