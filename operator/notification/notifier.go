@@ -228,7 +228,7 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 		after = roomInterval
 	}
 	named := slices.Clone(written)
-	for _, id := range ids { // after a write that failed, an id may have come once more
+	for _, id := range ids { // the index may not know yet what the service has
 		if !slices.Contains(named, id) {
 			named = append(named, id)
 		}

@@ -3,7 +3,6 @@ package notification
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -57,21 +56,6 @@ func TestUnknownIDs(t *testing.T) {
 		n.deliver(`{"id":4713}`)
 		n.wait(interval)
 		n.wantUnknown("nobody waits any more")
-	})
-}
-
-// What a write that failed puts back may have come once more meanwhile.
-func TestUnknownIDsAreNamedOnce(t *testing.T) {
-	notify(t, func(n *notified) {
-		n.api.store(waitingMandate("lost"))
-		n.recent.remember(testKey, []int64{4712, 4711, 4711}, nil)
-		n.deliver(`{"id":4712}`)
-		n.wait(roomInterval)
-		written := strings.Split(n.api.services[testKey].GetAnnotations()[v1alpha1.UnknownIDsAnnotation], ",")
-		slices.Sort(written)
-		if !slices.Equal(written, []string{"4711", "4712"}) {
-			t.Errorf("the service names %s", written)
-		}
 	})
 }
 
