@@ -12,7 +12,7 @@ import (
 // A fault makes the operator retry, but not without end (I8), and leaks nothing in its process (I12). The limits are
 // about twice the maximum of a few hundred runs.
 const (
-	faultFreeRequests = 120 // of a namespace without faults, polls apart: five Mandates with a dozen calls, each begun and ended
+	faultFreeRequests = 120 // of a namespace without faults, polls apart: each call is begun and ended in the log
 	requestsPerFault  = 40  // and per kill of the operator
 	pollsPerSecond    = 10  // one for each of five Mandates, and more after a kill
 	maxGoroutines     = 1500
