@@ -106,7 +106,7 @@ func (c *campaign) run(batches func(i int) (batch, bool)) (plans int) {
 	done := make(chan struct{})
 	defer close(done)
 	go c.logProgress(done)
-	for range 4 * runtime.NumCPU() {
+	for range 2 * runtime.NumCPU() {
 		running.Go(func() {
 			for b, ok := next(); ok; b, ok = next() {
 				c.runBatch(b)

@@ -12,9 +12,9 @@ import (
 // A fault makes the operator retry, but not without end (I8), and leaks nothing in its process (I12). The limits are
 // about twice the maximum of a few hundred runs.
 const (
-	faultFreeRequests = 120 // of a namespace without faults, polls apart: each call is begun and ended in the log
-	requestsPerFault  = 40  // and per kill of the operator
-	pollsPerSecond    = 10  // one for each of five Mandates, and more after a kill
+	faultFreeRequests = 60 // of a namespace without faults, polls apart
+	requestsPerFault  = 40 // and per kill of the operator
+	pollsPerSecond    = 10 // one for each of five Mandates, and more after a kill
 	maxGoroutines     = 1500
 	maxResidentMiB    = 200
 	raceMemory        = 3 // how many times as much the race detector takes
