@@ -39,6 +39,9 @@ func TestSecretNotForThis(t *testing.T) {
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonSecretNotForThis)
 	w.kubectl("label", "secret/registry", "idv.mandate.io/use=notifications.individual")
 	w.request("identityservice/default", "again")
+	w.eventually(func() (bool, string) {
+		return w.service("default").Status.LastHandledReconcileAt == "again", "the label was not seen"
+	})
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonSecretNotForThis)
 	if logins := w.requests(control.Token); logins != 0 {
 		t.Errorf("%d logins with a Secret that is for something else", logins)

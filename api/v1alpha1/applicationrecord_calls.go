@@ -60,7 +60,7 @@ type Call struct {
 
 	// requestedBy is the user name of the author of the call: the annotation idv.mandate.io/requested-by of the Mandate or
 	// MandateAction. It may name a person of your organization. It is absent if the object does not have the annotation,
-	// and of what a deletion orders.
+	// of what a deletion orders, and of subscriptions.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	RequestedBy string `json:"requestedBy,omitempty"`

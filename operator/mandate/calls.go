@@ -101,7 +101,7 @@ func (r *reconciliation) nextCall(order *v1alpha1.Call, now time.Time) v1alpha1.
 	}
 	call.Individual, call.Check = order.Individual, order.Check
 	call.Evidence, call.Generation = order.Evidence, r.mandate.Generation
-	if !r.facts.deletion.requested { // who deletes an object does not sign it
+	if !r.facts.deletion.requested && order.Kind != v1alpha1.CallSubscribe { // nobody signs these
 		call.RequestedBy = engine.RequestedBy(r.mandate)
 	}
 	return call

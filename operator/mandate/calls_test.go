@@ -14,6 +14,26 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
+// A call has the author that the Mandate names, but for what nobody has signed.
+func TestAuthorOfACall(t *testing.T) {
+	t.Parallel()
+	for kind, wants := range map[v1alpha1.CallKind]string{
+		v1alpha1.CallComplete: "ada", v1alpha1.CallAcceptCheck: "ada", v1alpha1.CallSubscribe: "",
+	} {
+		for _, deleted := range []bool{false, true} {
+			m := &v1alpha1.Mandate{}
+			m.Annotations = map[string]string{v1alpha1.RequestedByAnnotation: "ada"}
+			r := &reconciliation{mandate: m, facts: facts{deletion: deletionFacts{requested: deleted}}}
+			if deleted {
+				wants = ""
+			}
+			if got := r.nextCall(&v1alpha1.Call{Kind: kind}, now).RequestedBy; got != wants {
+				t.Errorf("%s, of a Mandate that is deleted (%t): %q, want %q", kind, deleted, got, wants)
+			}
+		}
+	}
+}
+
 // concluded is what the log says of a call after an answer.
 type concluded struct {
 	Result    v1alpha1.CallResult

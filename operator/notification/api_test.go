@@ -38,6 +38,7 @@ type apiServer struct {
 	patches  int // of Mandates
 	named    int // patches of services
 	fails    error
+	loses    error // the answer to the next patch of a service, which is carried out
 	revision int
 }
 
@@ -226,7 +227,9 @@ func (a *apiServer) patchService(key connection.Key, document []byte) error {
 	}
 	patched.SetResourceVersion(strconv.Itoa(a.revision))
 	a.services[key] = patched
-	return nil
+	lost := a.loses
+	a.loses = nil
+	return lost
 }
 
 // unknown gives the ids on a service.

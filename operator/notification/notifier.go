@@ -228,7 +228,7 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 		after = roomInterval
 	}
 	named := slices.Clone(written)
-	for _, id := range ids { // the index may not know yet what the service has
+	for _, id := range ids { // it has them already if the answer to the last write was lost
 		if !slices.Contains(named, id) {
 			named = append(named, id)
 		}

@@ -1,6 +1,7 @@
 package notification
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -56,6 +57,20 @@ func TestUnknownIDs(t *testing.T) {
 		n.deliver(`{"id":4713}`)
 		n.wait(interval)
 		n.wantUnknown("nobody waits any more")
+	})
+}
+
+// A write whose answer is lost is made once more, and names each id once all the same.
+func TestUnknownIDsAfterALostAnswer(t *testing.T) {
+	notify(t, func(n *notified) {
+		n.api.store(waitingMandate("lost"))
+		n.api.loses = errors.New("the answer is lost")
+		n.deliver(`[{"id":4711},{"id":4712}]`)
+		n.wait(maxRetryDelay)
+		written := n.api.services[testKey].GetAnnotations()[v1alpha1.UnknownIDsAnnotation]
+		if n.api.loses != nil || written != "4711,4712" {
+			t.Errorf("the service names %s", written)
+		}
 	})
 }
 
