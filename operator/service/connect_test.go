@@ -317,6 +317,8 @@ func TestCeilings(t *testing.T) {
 	f := newFixture(t)
 	f.password("right")
 	f.config.MaxRequestsPerSecond, f.config.MinPollInterval = 3, time.Minute
+	nobodyListens, cancel := context.WithCancel(t.Context())
+	cancel()
 	settings := &f.service.Spec.ServiceSettings
 	for _, tc := range []struct {
 		asked, allowed    int32
@@ -331,7 +333,7 @@ func TestCeilings(t *testing.T) {
 		if reason := f.reconcile(); reason != v1alpha1.ReasonConnected {
 			t.Fatal(reason)
 		}
-		f.publish(t.Context(), testKey, f.service, f.e, true)
+		f.publish(nobodyListens, testKey, f.service, f.e, true)
 		published, _ := f.config.Connections.Get(testKey)
 		if got := f.requestsPerSecond(settings); got != tc.allowed || f.e.made.requestsPerSecond != tc.allowed {
 			t.Errorf("%d requests a second of %d", got, tc.asked)
