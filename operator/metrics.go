@@ -99,7 +99,7 @@ func observeRequest(r idv.RequestResult) {
 	requests.WithLabelValues(operation, strconv.Itoa(r.Status)).Inc()
 	requestSeconds.WithLabelValues(operation).Observe(r.Duration.Seconds())
 	if r.Operation == idv.OpCreateApplication {
-		creates.WithLabelValues(createOutcome(r)).Inc()
+		creates.WithLabelValues(createOutcome(idv.OutcomeOf(r.Err))).Inc()
 	}
 }
 
@@ -120,13 +120,13 @@ func observeWaits(kind string, limiters *connection.Limiters) {
 	})
 }
 
-func createOutcome(r idv.RequestResult) string {
-	switch {
-	case !r.Failed:
+func createOutcome(outcome idv.Outcome) string {
+	switch outcome {
+	case idv.Done:
 		return outcomeCreated
-	case r.Outcome == idv.NotSent:
+	case idv.NotSent:
 		return outcomeNotSent
-	case r.Outcome == idv.Refused:
+	case idv.Refused, idv.Forbidden:
 		return outcomeRefused
 	default:
 		return outcomeUnknown

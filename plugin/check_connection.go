@@ -14,7 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/printable"
 	"github.com/mandate-io/idv/plugin/readings"
 )
 
@@ -241,7 +241,7 @@ func (s *session) connection(ctx context.Context, flags *connectionFlags) (*read
 			return nil, nil, err
 		}
 	}
-	where := wire.Printable(fmt.Sprintf("the credentials of %s to %s", from.name, settings.BaseURL))
+	where := printable.Text(fmt.Sprintf("the credentials of %s to %s", from.name, settings.BaseURL))
 	if flags.yes {
 		fmt.Fprintln(s.ErrOut, "Sending", where)
 	}

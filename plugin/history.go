@@ -14,7 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 func (s *session) historyCommand() *cobra.Command {
@@ -86,7 +86,7 @@ func (s *session) showHistory(h *history) error {
 	for i := range h.Calls {
 		cells := historyCells(&h.Calls[i])
 		for j, cell := range cells {
-			cells[j] = cmp.Or(wire.Printable(cell), "-")
+			cells[j] = cmp.Or(printable.Text(cell), "-")
 		}
 		fmt.Fprintln(writer, strings.Join(cells, "\t"))
 	}

@@ -32,9 +32,9 @@ func (m providerModel) requestLogger(ctx context.Context) func(client.RequestRes
 			"status":      r.Status,
 			"duration_ms": r.Duration.Milliseconds(),
 		}
-		if r.Failed {
-			fields["outcome"] = r.Outcome.String()
-			fields["kind"] = string(r.Kind)
+		if r.Err != nil {
+			fields["outcome"] = client.OutcomeOf(r.Err).String()
+			fields["kind"] = string(client.KindOf(r.Err))
 		}
 		// A context of its own for each entry: tflog masks an entry, even one that it does not write, in a map of the
 		// context and without a lock, so concurrent requests would crash the provider.

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // messageFilter decides which texts of the service a diagnostic may show. They can repeat what was sent.
@@ -22,23 +23,23 @@ const (
 	hiddenMessage    = "(not shown, because it repeats a sensitive value)"
 )
 
-// show returns a text without control characters, which could change a terminal, and limits its length.
+// show returns a text on one line, and limits its length.
 func (f messageFilter) show(message client.Secret) string {
 	text := strings.TrimSpace(message.Reveal())
-	if f.repeatsSecret(text) || f.repeatsSecret(mapUnprintable(text, -1)) {
+	if f.repeatsSecret(text) || f.repeatsSecret(withoutUnprintable(text)) {
 		return hiddenMessage
 	}
 	if f.service != nil {
 		text = hideUser(text, f.service.Usernames()...)
 	}
-	printable := []rune(mapUnprintable(text, ' '))
-	return string(printable[:min(len(printable), maxMessageLength)])
+	return printable.Cut(strings.Join(strings.Fields(text), " "), maxMessageLength)
 }
 
-func mapUnprintable(text string, replacement rune) string {
+// withoutUnprintable is a text in which nothing invisible separates the parts of a secret.
+func withoutUnprintable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
-			return replacement
+			return -1
 		}
 		return r
 	}, text)

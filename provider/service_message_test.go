@@ -44,7 +44,7 @@ func TestServiceMessage(t *testing.T) {
 		"in a URL":            {client.OpSubscribeWebhook, "", "a%2Fb+c", hiddenMessage},
 		"in base64":           {client.OpSubscribeWebhook, "", "Y2FuYXJ5LTE", hiddenMessage},
 		"interrupted":         {client.OpSubscribeWebhook, "", "can\x00ary-1", hiddenMessage},
-		"control characters":  {client.OpSubscribeWebhook, "red \x1b[31m", "", "service: red  [31m."},
+		"control characters":  {client.OpSubscribeWebhook, "red \x1b[31m", "", "service: red \ufffd[31m."},
 		"the password":        {client.OpSubscribeWebhook, "", "canary-password is old", hiddenMessage},
 		"HTTP Basic":          {client.OpSubscribeWebhook, "", "YXBwOmNhbmFyeS1jbGllbnQ=", hiddenMessage},
 		"the user":            {client.OpSubscribeWebhook, "", "Jane@acme.test may not", "service: xxxxx may not."},

@@ -154,7 +154,7 @@ func parseIdentity(o wire.Object) *Application {
 
 func parseActions(value wire.Value) []Action {
 	var actions []Action
-	for o := range value.Objects() {
+	for _, o := range value.Objects() {
 		actions = append(actions, Action{ID: o.ID("id"), Name: o.Text("name"), Title: o.Text("title")})
 	}
 	return actions

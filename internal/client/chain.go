@@ -47,7 +47,7 @@ func (t *retrier) RoundTrip(r *http.Request) (*http.Response, error) {
 func (t *retrier) admits() bool { return t.client.config.MayRetry == nil || t.client.config.MayRetry() }
 
 func retryable(ctx context.Context, of effect, failure *Error) bool {
-	if failure.contextErr != nil || hasUntrustedID(ctx) {
+	if failure.contextErr != nil || ctx.Value(untrustedIDKey{}) != nil {
 		return false
 	}
 	switch of {

@@ -59,7 +59,7 @@ func parseCheck(o wire.Object) Check {
 		ID: o.ID("id"), Name: o.Text("name"), Title: o.Text("title"), State: parseState(o.Get("status", "state")),
 	}
 	var results []string
-	for result := range o.Get("individual_checkfield_result").Objects() {
+	for _, result := range o.Get("individual_checkfield_result").Objects() {
 		// check_field is documented as a number; an object or a name is our reading.
 		field, value := result.Get("check_field", "field"), result.Get("result")
 		name := cmp.Or(field.Text(), field.Object().Text("name", "code", "title", "id"), fmt.Sprint(result.ID("id")))

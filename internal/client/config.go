@@ -96,10 +96,8 @@ type Config struct {
 type RequestResult struct {
 	Operation Operation
 	Method    string
-	Status    int     // 0: no response
-	Outcome   Outcome // meaningful only if Failed
-	Kind      Kind    // "" unless Failed
-	Failed    bool
+	Status    int           // 0: no response
+	Err       error         // nil, or an *Error
 	Duration  time.Duration // until the response was read
 }
 

@@ -276,31 +276,31 @@ func TestStages(t *testing.T) {
 	}
 }
 
-func TestCheckResult(t *testing.T) {
+func TestCheckPassed(t *testing.T) {
 	more := StateNames{
 		CheckPassed: []string{"Clear", "Failed", "both", "manually rejected"},
 		CheckFailed: []string{"needs attention", "passed", "BOTH"},
 	}
-	for name, want := range map[string]struct{ known, more CheckResult }{
-		"manually_accepted": {CheckPassed, CheckPassed},
-		"Manually Accepted": {CheckPassed, CheckPassed},
-		"accepted":          {CheckPassed, CheckPassed},
-		"PASSED":            {CheckPassed, CheckPassed},
-		"manually-rejected": {CheckFailed, CheckFailed},
-		"rejected":          {CheckFailed, CheckFailed},
-		"failed":            {CheckFailed, CheckFailed},
-		"clear":             {CheckUnknown, CheckPassed},
-		"NEEDS_ATTENTION":   {CheckUnknown, CheckFailed},
-		"both":              {CheckUnknown, CheckFailed},
-		"in review":         {CheckUnknown, CheckUnknown},
-		"not passed":        {CheckUnknown, CheckUnknown},
-		"passed.":           {CheckUnknown, CheckUnknown},
-		"":                  {CheckUnknown, CheckUnknown},
+	for name, want := range map[string]struct{ known, more bool }{
+		"manually_accepted": {true, true},
+		"Manually Accepted": {true, true},
+		"accepted":          {true, true},
+		"PASSED":            {true, true},
+		"manually-rejected": {false, false},
+		"rejected":          {false, false},
+		"failed":            {false, false},
+		"clear":             {false, true},
+		"NEEDS_ATTENTION":   {false, false},
+		"both":              {false, false},
+		"in review":         {false, false},
+		"not passed":        {false, false},
+		"passed.":           {false, false},
+		"":                  {false, false},
 	} {
-		if got := (StateNames{}).CheckResult(State{Name: name}); got != want.known {
+		if got := (StateNames{}).Passed(State{Name: name}); got != want.known {
 			t.Errorf("%q: %v, want %v", name, got, want.known)
 		}
-		if got := more.CheckResult(State{Name: name}); got != want.more {
+		if got := more.Passed(State{Name: name}); got != want.more {
 			t.Errorf("%q with more names: %v, want %v", name, got, want.more)
 		}
 	}

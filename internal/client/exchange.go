@@ -79,12 +79,12 @@ func (t *exchange) transport(q *request) http.RoundTripper {
 func (t *exchange) observe(q *request, duration time.Duration, received *answer, failure *Error) {
 	config := &t.client.config
 	if config.Observe != nil {
-		result := RequestResult{Operation: q.op, Method: q.method, Duration: duration, Failed: failure != nil}
+		result := RequestResult{Operation: q.op, Method: q.method, Duration: duration}
 		if received != nil {
 			result.Status = received.StatusCode
 		}
-		if failure != nil {
-			result.Outcome, result.Kind = failure.Outcome, failure.Kind
+		if failure != nil { // a nil *Error is an error that is not nil
+			result.Err = failure
 		}
 		config.Observe(result)
 	}

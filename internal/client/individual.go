@@ -95,11 +95,11 @@ func parseIndividual(o wire.Object) Individual {
 		CompletedActions: parseActions(o.Get("completed_actions")),
 	}
 	checks := o.Get("checks")
-	for check := range checks.Objects() {
+	for _, check := range checks.Objects() {
 		individual.Checks = append(individual.Checks, parseCheck(check))
 	}
 	for _, kind := range checks.Object() { // a list for each kind of check; not documented: our reading
-		for o := range kind.Value.Objects() {
+		for _, o := range kind.Value.Objects() {
 			if check := parseCheck(o); check.State != (State{}) {
 				individual.Checks = append(individual.Checks, check)
 			}

@@ -44,8 +44,7 @@ const (
 	effectLogin                    // it gets a token: one request, because wrong passwords may lock a user
 )
 
-func (e effect) emails() bool { return e == effectEmails || e == effectCreate }
-
+func (e effect) emails() bool  { return e == effectEmails || e == effectCreate }
 func (e effect) mutates() bool { return e < effectNone }
 
 const (

@@ -14,7 +14,7 @@ import (
 // Problem is an RFC 7807 error body (interface: Errors). Its texts are the service's own and may repeat what was sent,
 // so they are Sensitive. Field names are shown only if the interface knows them.
 type Problem struct {
-	Type, Title, Detail, Instance Secret
+	Type, Title, Detail Secret
 	// Errors are the leaves of `exception`, in the service's order.
 	Errors []FieldError
 
@@ -65,7 +65,6 @@ func parseProblem(status int, value wire.Value) *Problem {
 		Type:        Hide(o.Text("type")),
 		Title:       Hide(o.Text("title")),
 		Detail:      Hide(o.Text("detail")),
-		Instance:    Hide(o.Text("instance")),
 		contradicts: !agrees(o, status),
 	}
 	p.collect(nil, exception)

@@ -41,10 +41,8 @@ func (c *Client) IndividualReport(ctx context.Context, id, maxBytes int64) (*Rep
 	// A PDF is the likeliest format.
 	q.headers.Set("Accept", "application/pdf, application/json;q=0.9, */*;q=0.8")
 	return do(ctx, c, q, func(a *answer) (*Report, error) {
-		contentType, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
-		if err != nil { // a report without a type is complete all the same
-			contentType = ""
-		}
+		// A report without a type, or with parameters that nobody can read, is complete all the same.
+		contentType, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
 		switch {
 		case a.accepted() || a.isPending():
 			return nil, &Error{Operation: a.op, Outcome: Refused, Kind: KindNotReady, Status: a.StatusCode}

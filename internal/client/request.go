@@ -58,7 +58,7 @@ func do[T any](ctx context.Context, c *Client, q *request, decode func(*answer) 
 	if c.config.ObserveOperation != nil {
 		defer func() {
 			c.config.ObserveOperation(OperationResult{
-				Operation: q.op, Started: started, Slowest: q.slowest, UntrustedID: hasUntrustedID(ctx), Err: err,
+				Operation: q.op, Started: started, Slowest: q.slowest, UntrustedID: ctx.Value(untrustedIDKey{}) != nil, Err: err,
 			})
 		}()
 	}
@@ -99,8 +99,6 @@ type untrustedIDKey struct{}
 func WithUntrustedID(ctx context.Context) context.Context {
 	return context.WithValue(ctx, untrustedIDKey{}, true)
 }
-
-func hasUntrustedID(ctx context.Context) bool { return ctx.Value(untrustedIDKey{}) != nil }
 
 // Change is the response to a request that changed something.
 type Change struct {

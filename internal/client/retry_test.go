@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -287,11 +286,11 @@ func TestEveryRequestIsObserved(t *testing.T) {
 			t.Error("it took no time")
 		}
 		got = append(got, fmt.Sprint(
-			r.Operation, " ", r.Method, " ", r.Status, " ", strconv.FormatBool(r.Failed), " ", r.Outcome, " ", r.Kind,
+			r.Operation, " ", r.Method, " ", r.Status, " ", OutcomeOf(r.Err), " ", KindOf(r.Err),
 		))
 	}
-	want := "[get access token POST 200 false Unknown  retrieve application GET 500 true Unknown Server " +
-		"retrieve application GET 200 false Unknown ]"
+	want := "[get access token POST 200 Done  retrieve application GET 500 Unknown Server " +
+		"retrieve application GET 200 Done ]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %v", got, want)
 	}

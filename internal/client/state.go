@@ -79,28 +79,10 @@ func (n StateNames) Stage(s State) Stage {
 	}
 }
 
-// CheckResult is what the state of a check says about it (interface: Check).
-type CheckResult int
-
-// The results.
-const (
-	CheckUnknown CheckResult = iota // not over, or any state that the interface does not name
-	CheckPassed
-	CheckFailed
-)
-
-// CheckResult returns the result of a check. The client knows "manually_accepted" and "manually_rejected", and the same
-// without "manually", "passed" and "failed" (not documented: our reading). A known name keeps its meaning, whatever is
-// configured. A name that is configured twice means failed.
-func (n StateNames) CheckResult(s State) CheckResult {
-	switch {
-	case s.Is("manually_accepted", "accepted", "passed"):
-		return CheckPassed
-	case s.Is("manually_rejected", "rejected", "failed"), s.Is(n.CheckFailed...):
-		return CheckFailed
-	case s.Is(n.CheckPassed...):
-		return CheckPassed
-	default:
-		return CheckUnknown
-	}
+// Passed reports whether the state of a check says that it has passed (interface: Check). The client knows
+// "manually_accepted" and "manually_rejected", and the same without "manually", "passed" and "failed" (not documented:
+// our reading). A known name keeps its meaning, whatever is configured. A name that is configured twice means failed.
+func (n StateNames) Passed(s State) bool {
+	failed := s.Is("manually_rejected", "rejected", "failed") || s.Is(n.CheckFailed...)
+	return s.Is("manually_accepted", "accepted", "passed") || s.Is(n.CheckPassed...) && !failed
 }

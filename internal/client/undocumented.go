@@ -132,7 +132,6 @@ func supportedMethods(allow []string) []string {
 func (c *Client) AllowedMethods(ctx context.Context, op Operation, id int64) ([]string, error) {
 	q := newRequest(op, id)
 	q.method, q.effect = http.MethodOptions, effectNone
-	q.deadline = 0
 	q.headers.Del("Content-Type")
 	methods, err := do(ctx, c, q, func(a *answer) ([]string, error) {
 		return supportedMethods(a.Header.Values("Allow")), nil

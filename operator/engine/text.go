@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"unicode/utf8"
-
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // maxText is what the CRDs allow for a text that comes from a service.
@@ -20,12 +18,7 @@ func TruncateText(s string) string {
 
 // ShowText is what a status shows of a text of the service: its printable characters, as many as the CRDs allow. A text
 // that was cut ends with "…".
-func ShowText(text string) string {
-	if utf8.RuneCountInString(text) > maxText {
-		text = string([]rune(text)[:maxText-1]) + "…"
-	}
-	return wire.Printable(text)
-}
+func ShowText(text string) string { return printable.Cut(text, maxText) }
 
 // StatusBudget is how much of what a service says a status may still show. So no answer makes a status that the API
 // server refuses, or that the cache cannot hold for every Mandate.

@@ -32,7 +32,7 @@ func (r *reconciliation) allChecksPassed() bool {
 func passed(individual *idv.Individual, names idv.StateNames) bool {
 	manual := 0
 	for _, c := range individual.Checks {
-		if names.CheckResult(c.State) != idv.CheckPassed {
+		if !names.Passed(c.State) {
 			return false
 		}
 		if c.State.Is("manually_accepted") {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // hugeAnswer is about as much as an answer can hold, in characters that JSON writes with six.
@@ -132,7 +132,7 @@ func TestStatusIsPrintable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := wire.Printable(hostile)
+	shown := printable.Text(hostile)
 	if strings.ContainsAny(string(encoded), "\u202e\u009b") || strings.Contains(string(encoded), `\u001b`) ||
 		strings.Count(string(encoded), shown) != 10 {
 		t.Errorf("the status is %s", encoded)

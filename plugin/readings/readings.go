@@ -13,6 +13,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // Options say which service to look at, and how far.
@@ -166,7 +167,7 @@ func (c *check) reads(ctx context.Context) error {
 
 // found records a reading from which something follows.
 func (c *check) found(point, reading, format string, arguments ...any) {
-	text := wire.Printable(fmt.Sprintf(format, arguments...))
+	text := printable.Text(fmt.Sprintf(format, arguments...))
 	c.result.Findings = append(c.result.Findings, Finding{Point: point, Reading: reading, Text: text})
 }
 

@@ -1,6 +1,9 @@
 package wire
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Object is a JSON object with its members in their order, duplicates included. encoding/json would fold letter case
 // and let the last of two equal names win, which is how a hostile response would change an id.
@@ -148,4 +151,16 @@ func (v Value) Layers(inLists bool, names ...string) []Value {
 		layers, level = append(layers, inner...), inner
 	}
 	return layers
+}
+
+var joints = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// FoldName removes from a name what the interface leaves open: letter case, and the characters that join words
+// ('_', '-' and space). Two names are the same if their folded forms are equal. Not documented: our reading. A '.'
+// joins no words: "in.review" is a state that the interface does not name, so nothing is decided in it.
+func FoldName(name string) string { return strings.ToLower(joints.Replace(name)) }
+
+// SameName reports whether two names have the same folded form. A long name is none that is asked for.
+func SameName(a, b string) bool {
+	return len(a) <= MaxName && (a == b || joints.Replace(strings.ToLower(a)) == joints.Replace(strings.ToLower(b)))
 }

@@ -137,15 +137,8 @@ func TestMembers(t *testing.T) {
 	if got := o.ID("z", "n"); got != 7 {
 		t.Errorf("id %d", got)
 	}
-	objects := 0
-	for range o.Get("l").Objects() {
-		objects++
-	}
-	if objects != 1 {
+	if objects := len(o.Get("l").Objects()); objects != 1 {
 		t.Errorf("%d objects in a list of one and other things", objects)
-	}
-	for range parse(t, `[{},{}]`).Objects() {
-		break // a caller may stop
 	}
 }
 

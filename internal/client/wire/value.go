@@ -57,14 +57,13 @@ func (v Value) List() []Value {
 }
 
 // Objects returns the items of a list that are objects.
-func (v Value) Objects() func(yield func(Object) bool) {
-	return func(yield func(Object) bool) {
-		for _, item := range v.List() {
-			if item.IsObject() && !yield(item.Object()) {
-				return
-			}
+func (v Value) Objects() (objects []Object) {
+	for _, item := range v.List() {
+		if item.IsObject() {
+			objects = append(objects, item.Object())
 		}
 	}
+	return objects
 }
 
 // Object returns the members of an object, and nil for anything else.

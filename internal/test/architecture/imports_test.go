@@ -48,12 +48,13 @@ var layers = []layer{
 	},
 	// The sandbox is an independent reading of the interface: with the client's types it could only agree with it.
 	{dir: "internal/sandbox", may: []string{"internal/sandbox/config"}, never: both},
+	{dir: "internal/printable", never: both},
 	{dir: "internal/reference", never: both},
 	{dir: "internal/tolerant", may: []string{"api"}, never: terraform},
 	{dir: "internal/receiver", never: both},
 	{dir: "internal/version", never: both},
 	{
-		dir: "provider", may: []string{"internal/client", "internal/receiver", "internal/reference"},
+		dir: "provider", may: []string{"internal/client", "internal/printable", "internal/receiver", "internal/reference"},
 		tests: []string{"internal/sandbox"}, never: kubernetes,
 	},
 	{dir: "operator/apierror", may: []string{"internal/tolerant"}, never: terraform},
@@ -66,7 +67,9 @@ var layers = []layer{
 	},
 	{
 		dir: "operator/engine", never: terraform,
-		may: []string{"api", "internal/client", "internal/tolerant", "operator/apierror", "operator/connection"},
+		may: []string{
+			"api", "internal/client", "internal/printable", "internal/tolerant", "operator/apierror", "operator/connection",
+		},
 	},
 	{dir: "operator/secrets", may: []string{"api"}, never: terraform},
 	{
@@ -79,7 +82,7 @@ var layers = []layer{
 			"internal/receiver", "internal/reference", "operator/evidence", "operator/individuals", "operator/ledger",
 			"operator/secrets",
 		},
-		"internal/test/gitops", "internal/test/explore"),
+		"internal/printable", "internal/test/gitops", "internal/test/explore"),
 	controller("action",
 		[]string{"operator/evidence", "operator/individuals", "operator/ledger"},
 		"internal/test/gitops", "internal/test/explore"),
@@ -98,7 +101,8 @@ var layers = []layer{
 	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox", "internal/version"}, never: both},
 	{
 		dir: "plugin", may: []string{
-			"api", "docs", "internal/client", "internal/sandbox/config", "internal/sandbox/dialect", "internal/tolerant",
+			"api", "docs", "internal/client", "internal/printable", "internal/sandbox/config", "internal/sandbox/dialect",
+			"internal/tolerant",
 		},
 		tests: []string{"internal/sandbox", "internal/test/testenv"}, never: terraform,
 	},

@@ -174,7 +174,7 @@ var theOperator = map[string][]control{
 	"texts of a service control the terminal of a reader, or look like other texts": {
 		{
 			off: "texts are shown as they are", file: "operator/engine/text.go",
-			old: "	return wire.Printable(text)", new: "	return pick(ON, wire.Printable(text), text)",
+			old: "return printable.Cut(text, maxText)", new: "return pick(ON, printable.Cut(text, maxText), text)",
 			in: inMandate, test: "TestStatusIsPrintable",
 		},
 	},

@@ -1,0 +1,29 @@
+// Package printable makes texts of the service safe to show to people. Operator, provider and plugin share it: every
+// text of the service that people may see passes through here.
+package printable
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Text replaces what must not be shown of a text: control characters, which a terminal would obey, invisible ones, those
+// that change the direction of a text, and what is no UTF-8. Each becomes U+FFFD: if it were left out, two different
+// texts could look the same.
+func Text(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
+// Cut is Text of at most max characters. A text that was cut ends with "…".
+func Cut(text string, max int) string {
+	if utf8.RuneCountInString(text) > max {
+		text = string([]rune(text)[:max-1]) + "…"
+	}
+	return Text(text)
+}
