@@ -82,6 +82,7 @@ type Reconciler struct {
 	localState engine.LocalState[localState]
 	runner     engine.Runner[step]
 	missing    missingApplications
+	written    engine.StatusWrites // by polls
 	subscribed subscribedApplications
 
 	wake          func(types.NamespacedName) // reconciles a Mandate now

@@ -23,6 +23,8 @@ const (
 	recentRequest = 10 * time.Minute
 	// maxStartup is how long it takes at most until a process has the Mandates in its cache.
 	maxStartup = 5 * time.Minute
+	// maxYield is for how long a poll waits for those of other namespaces, once its own namespace may write again.
+	maxYield = 10 * time.Second
 	// minDeletedInterval and maxDeletedInterval bound the time between two looks for an application that is Deleted.
 	minDeletedInterval, maxDeletedInterval = 10 * time.Minute, 24 * time.Hour
 )

@@ -2,6 +2,7 @@ package mandate
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -103,7 +104,21 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	if spec.Adopt != nil && !c.facts.bound {
 		c.facts.adopt = spec.Adopt.ApplicationID
 	}
+	c.yieldToOtherNamespaces()
 	return c, nil
+}
+
+// yieldToOtherNamespaces delays a poll while the polls of its namespace write more than their share. Those that are
+// delayed do not come back together.
+func (r *reconciliation) yieldToOtherNamespaces() {
+	delay := r.written.Delay(r.mandate.Namespace, r.facts.now)
+	if delay == 0 || r.urgent() {
+		return
+	}
+	spread := rand.N(maxYield) //nolint:gosec // it needs no cryptographic randomness
+	if earliest := r.facts.now.Add(delay + spread); earliest.After(r.facts.readAt) {
+		r.facts.readAt = earliest
+	}
 }
 
 // referenceAllowed reports whether the service allows the reference in this namespace.

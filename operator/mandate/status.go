@@ -44,6 +44,9 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string, failure
 		if _, err := r.patchStatus(ctx, updated); err != nil {
 			return err
 		}
+		if !r.urgent() {
+			r.written.Count(r.mandate.Namespace, r.facts.now)
+		}
 		r.recordEvent(&r.mandate.Status, updated)
 	}
 	r.localState.Update(r.mandate, func(s *localState) { s.handledRequest = cmp.Or(request, s.handledRequest) })

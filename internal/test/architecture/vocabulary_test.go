@@ -2,12 +2,16 @@ package architecture
 
 import (
 	"bytes"
+	"cmp"
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +122,9 @@ func TestVocabulary(t *testing.T) {
 		if slices.Contains([]string{"vocabulary_test.go", "go.mod", "go.sum", "LICENSE"}, path.Base(name)) {
 			continue
 		}
+		if name == contributing {
+			content = bytes.Replace(content, []byte(tablesOfWords()), nil, 1)
+		}
 		report(name, name)
 		for number, line := range bytes.Split(content, []byte("\n")) {
 			report(fmt.Sprintf("%s:%d", name, number+1), string(line))
@@ -126,6 +133,45 @@ func TestVocabulary(t *testing.T) {
 			checkNames(t, name, content)
 		}
 	}
+}
+
+const contributing = "CONTRIBUTING.md"
+
+var update = flag.Bool("update", false, "write the tables of words in "+contributing)
+
+// TestTablesOfWords holds the tables in CONTRIBUTING.md equal to the lists.
+func TestTablesOfWords(t *testing.T) {
+	page := string(textFiles(t)[contributing])
+	const begin, end = "<!-- words: begin -->\n", "<!-- words: end -->"
+	before, rest, found := strings.Cut(page, begin)
+	tables, after, ended := strings.Cut(rest, end)
+	switch {
+	case !found || !ended:
+		t.Fatalf("%s has no place for the tables of words", contributing)
+	case tables == tablesOfWords():
+	case *update:
+		wanted := before + begin + tablesOfWords() + end + after
+		if err := os.WriteFile(filepath.Join(root, contributing), []byte(wanted), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s does not have the words of this test: go test ./internal/test/architecture -run TestTablesOfWords -update",
+			contributing)
+	}
+}
+
+func tablesOfWords() string {
+	var tables strings.Builder
+	tables.WriteString("\n| nowhere | instead |\n|---|---|\n")
+	for _, word := range slices.Sorted(maps.Keys(privateWords)) {
+		fmt.Fprintf(&tables, "| %s | %s |\n", word, privateWords[word])
+	}
+	tables.WriteString("\n| not as a name | instead | where |\n|---|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(privateNames)) {
+		private := privateNames[name]
+		fmt.Fprintf(&tables, "| %s | %s | %s |\n", name, private.term, cmp.Or(strings.Join(private.in, ", "), "everywhere"))
+	}
+	return tables.String() + "\n"
 }
 
 // longestPhrase is how many words a private word has at most.

@@ -67,6 +67,11 @@ var credentials = map[string][]control{
 			new: "	if ceiling := r.config.MaxRequestsPerSecond; ON && ceiling > 0 {",
 			in:  inService, test: "TestCeilings",
 		},
+		{
+			off: "polls write as they like", file: "operator/mandate/reconciliation.go",
+			old: "	if delay == 0 || r.urgent() {", new: "	if !ON || delay == 0 || r.urgent() {",
+			in: inMandate, test: "TestPollsYieldToOtherNamespaces",
+		},
 	},
 	"the operator is used to read other Secrets": {
 		{
