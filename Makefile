@@ -101,7 +101,7 @@ test-race-and-others:
 	@$(MAKE) --no-print-directory -j4 test-race beside-explore beside-others
 
 beside-explore.steps := explore guards-and-controls
-beside-others.steps := coverage test-page test-openapi test-image test-monitoring
+beside-others.steps := coverage contract test-page test-openapi test-image test-monitoring
 
 # The output of each comes when it has ended, so that they do not mix.
 .PHONY: beside-explore beside-others
@@ -123,12 +123,18 @@ test-short:
 guards-and-controls: guards controls
 
 # With the race detector, on a real API server and OpenTofu. GOGC: memory for time, for the API servers above all. Not
-# TestExplore, which explore runs: a step that it takes has one goroutine, so the race detector only slows it down.
+# TestExplore, and not the contract, which explore and contract run: each of their steps has one goroutine, so the race
+# detector only slows them down.
+contract := ^TestContract$$|^TestContractCombined$$|^TestOutcomeOfEveryAnswer$$
 .PHONY: test-race
 test-race:
 	@rm -f bin/tests.json
 	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests.json $(SUMMARY) $(GO_TEST) -json \
-		-race -count=1 -shuffle=on -skip='^TestExplore$$' $(packages)
+		-race -count=1 -shuffle=on -skip='^TestExplore$$|$(contract)' $(packages)
+
+.PHONY: contract
+contract: ## The client with every reading of the service, and every answer
+	@$(GO_TEST) -count=1 -run='$(contract)' ./internal/client
 
 # Without the race detector, under which counting slows each statement down. The contract with the sandbox takes nine
 # tenths of the time, and covers nothing that the other tests do not.

@@ -29,6 +29,7 @@ type lostAnswers struct {
 type lostCounts struct {
 	mandates                   int
 	lost, found                int // creates without an answer, and those of them whose Mandate has its application
+	neverSent                  int // Mandates for which three operators began a create, and were killed before its request
 	unbound, wrong, duplicates int // Mandates without their application, those with another one, and further e-mails
 	deliveries, forged, kills  int
 }
@@ -37,6 +38,7 @@ func (n *lostCounts) add(other lostCounts) {
 	n.mandates += other.mandates
 	n.lost += other.lost
 	n.found += other.found
+	n.neverSent += other.neverSent
 	n.unbound += other.unbound
 	n.wrong += other.wrong
 	n.duplicates += other.duplicates
@@ -86,10 +88,10 @@ func (l *lostAnswers) next() (number int, ok bool) {
 func (l *lostAnswers) summary(took time.Duration) string {
 	n := l.count
 	return fmt.Sprintf("chaos: %d of %d creates lost their answers in %s, seed %d: %d found again by notifications\n"+
-		"chaos: %d deliveries of the service, %d forged, %d kills of an operator\n"+
+		"chaos: %d deliveries of the service, %d forged, %d kills of an operator, %d Mandates killed before each request\n"+
 		"chaos: %d need a person, %d bound to another application, %d duplicate e-mails\n",
 		n.lost, n.mandates, took.Round(time.Second), l.seed, n.found,
-		n.deliveries, n.forged, n.kills, n.unbound, n.wrong, n.duplicates)
+		n.deliveries, n.forged, n.kills, n.neverSent, n.unbound, n.wrong, n.duplicates)
 }
 
 // run runs one operator with its receiver, for the Mandates of several services.

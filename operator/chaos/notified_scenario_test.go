@@ -17,6 +17,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // notifiedScenario is a scenario whose service has a subscription of the operator's receiver.
@@ -118,15 +119,17 @@ func (n *notifiedScenario) forge(ctx context.Context) error {
 	return nil
 }
 
-// waitBound waits until every Mandate has its application. What a killed operator did not receive, the service does not
-// deliver again. So the individuals go on, as those of a real service do, and that is delivered.
+// waitBound waits until every Mandate has its application, or cannot have one. What a killed operator did not receive,
+// the service does not deliver again. So the individuals go on, as those of a real service do, and that is delivered.
 func (n *notifiedScenario) waitBound(ctx context.Context) error {
 	const pause = 15 * time.Second
 	// After each lost answer in a row, the circuit breaker waits longer, for two minutes at most.
 	const limit = 2 * timeout
 	next, played := time.Now().Add(pause), 0
 	return n.untilWithin(ctx, limit, func() string {
-		unbound := slices.DeleteFunc(slices.Clone(lossyMandates), func(name string) bool { return n.boundTo(ctx, name) != 0 })
+		unbound := slices.DeleteFunc(slices.Clone(lossyMandates), func(name string) bool {
+			return n.boundTo(ctx, name) != 0 || n.wasNeverSent(ctx, name)
+		})
 		if len(unbound) == 0 {
 			return ""
 		}
@@ -154,6 +157,9 @@ func (n *notifiedScenario) waitSubscribed(ctx context.Context) error {
 			if err := cluster.watched.Get(ctx, client.ObjectKeyFromObject(m), m); err != nil {
 				return err.Error()
 			}
+			if n.wasNeverSent(ctx, name) {
+				continue
+			}
 			unknown := m.Status.Subscription == v1alpha1.SubscriptionOutcomeUnknown && !n.subscribed(name)
 			if m.Status.Subscription != v1alpha1.SubscriptionSubscribed && !unknown {
 				return fmt.Sprintf("the subscription of %s is %q", name, m.Status.Subscription)
@@ -169,6 +175,9 @@ func (n *notifiedScenario) waitSubscribed(ctx context.Context) error {
 	}
 	defer service.Close()
 	for _, name := range lossyMandates {
+		if n.wasNeverSent(ctx, name) {
+			continue
+		}
 		webhooks, err := service.RetrieveWebhook(ctx, n.boundTo(ctx, name))
 		if err != nil {
 			return err
@@ -201,6 +210,18 @@ func (n *notifiedScenario) boundTo(ctx context.Context, name string) int64 {
 	return *m.Status.ApplicationID
 }
 
+// wasNeverSent reports whether each operator that began a create of a Mandate was killed before the request. The record
+// counts all of them as sent, and the Mandate asks a person.
+func (n *notifiedScenario) wasNeverSent(ctx context.Context, name string) bool {
+	m, create := n.mandate(name), ledger.CreateOf(n.record(ctx, name))
+	return create != nil && create.Sends >= ledger.MaxSends(create.Kind) &&
+		!slices.ContainsFunc(n.occurrences(), func(o occurrence) bool {
+			return o.effect.what == createRequest && o.effect.about == name && o.forwarded
+		}) &&
+		cluster.watched.Get(ctx, client.ObjectKeyFromObject(m), m) == nil &&
+		hasCondition(m.Status.Conditions, v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
+}
+
 // result compares the Mandates with what the service has.
 func (n *notifiedScenario) result(ctx context.Context) lostCounts {
 	all := lostCounts{mandates: len(lossyMandates), forged: n.forged}
@@ -216,6 +237,8 @@ func (n *notifiedScenario) result(ctx context.Context) lostCounts {
 	all.lost = len(lost)
 	for _, name := range lossyMandates {
 		switch id := n.boundTo(ctx, name); {
+		case id == 0 && n.wasNeverSent(ctx, name):
+			all.neverSent++
 		case id == 0:
 			all.unbound++
 		case id != seen.applications[name].ID || n.applicationOwner(id) != name:
