@@ -123,14 +123,14 @@ test-short:
 guards-and-controls: guards controls
 
 # With the race detector, on a real API server and OpenTofu. GOGC: memory for time, for the API servers above all. Not
-# TestExplore, and not the contract, which explore and contract run: each of their steps has one goroutine, so the race
-# detector only slows them down.
+# what explore and contract run: each of their steps has one goroutine, so the race detector only slows them down.
+decisions := ^TestExplore$$|^TestDecideNeverCreatesTwice$$|^TestDecideSubscribesLast$$
 contract := ^TestContract$$|^TestContractCombined$$|^TestOutcomeOfEveryAnswer$$
 .PHONY: test-race
 test-race:
 	@rm -f bin/tests.json
 	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests.json $(SUMMARY) $(GO_TEST) -json \
-		-race -count=1 -shuffle=on -skip='^TestExplore$$|$(contract)' $(packages)
+		-race -count=1 -shuffle=on -skip='$(decisions)|$(contract)' $(packages)
 
 .PHONY: contract
 contract: ## The client with every reading of the service, and every answer
@@ -149,7 +149,7 @@ exploring := GOGC=300 GOMEMLIMIT=3GiB
 
 .PHONY: explore
 explore: ## Every order of what two operators, faults and people can do, in memory (STATES=n of each scenario)
-	@$(exploring) $(GO_TEST) -count=1 -v -run='^TestExplore$$' ./operator/mandate ./operator/action -states=$(STATES)
+	@$(exploring) $(GO_TEST) -count=1 -v -run='$(decisions)' ./operator/mandate ./operator/action -states=$(STATES)
 
 .PHONY: guards
 guards: ## The same without each guard of what is done once
