@@ -58,8 +58,13 @@ run go -C "$directory" list "$@" -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' 
 total=$(grep -c . "$work/stdout" || :)
 echo "$label: compiling, packages: $total"
 
+compiling=$(elapsed)
 report() {
-	echo "$label: $(grep -vc '[[:space:]]' "$work/stderr" || :) of $total packages, $(elapsed) s"
+	built=$(grep -vc '[[:space:]]' "$work/stderr" || :) left=
+	if [ "$built" -gt 0 ]; then
+		left=", about $((($(elapsed) - compiling) * (total - built) / built)) s left"
+	fi
+	echo "$label: $built of $total packages, $(elapsed) s$left"
 }
 mkdir -p "$(dirname "$output")"
 run nice go -C "$directory" build "$@" -v -o "$part" "$package"
