@@ -196,12 +196,13 @@ func (f *fleet) run() error {
 		})
 	}
 	running.Wait()
-	return f.finish("Created the application")
+	// An operator that is killed after the request logs nothing of it. Its successor sends the same reference again.
+	return f.finish("Created the application", "This request created no application")
 }
 
-// finish stops the operator, and checks what it used and what it logged. Its log has the words of what happened in
-// every run: without them, the search for leaks proves nothing.
-func (f *fleet) finish(words string) error {
+// finish stops the operator, and checks what it used and what it logged. Its log has some of the words of what happened
+// in every run: without them, the search for leaks proves nothing.
+func (f *fleet) finish(words ...string) error {
 	metrics, err := f.scrape()
 	if err == nil {
 		err = f.operator.Stop()
@@ -226,12 +227,12 @@ func (f *fleet) close() {
 }
 
 // leaks looks for personal data and credentials in the operator's log and metrics.
-func (f *fleet) leaks(metrics []byte, words string) error {
+func (f *fleet) leaks(metrics []byte, words []string) error {
 	log, err := os.ReadFile(f.log)
 	if err != nil {
 		return err
 	}
-	if !bytes.Contains(log, []byte(words)) {
+	if !slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(log, []byte(w)) }) {
 		return fmt.Errorf("the operator's log has no %q: the search for leaks proves nothing", words)
 	}
 	for where, content := range map[string][]byte{"the log": log, "the metrics": metrics} {
