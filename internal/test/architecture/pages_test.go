@@ -8,27 +8,35 @@ import (
 	"testing"
 )
 
-// maxFilesOfCreate is how many files a reader opens to follow one create from the watch to the status.
-const maxFilesOfCreate = 8
+// maxStays is how many files a reader opens to follow one value through the code.
+const maxStays = 10
 
-func TestFilesOfCreate(t *testing.T) {
-	const page, heading = "docs/create-protocol.md", "## Follow one create through the code\n"
+// Each walk of docs/architecture.md goes through few files, and comes back to none.
+func TestWalks(t *testing.T) {
+	const page = "docs/architecture.md"
 	files := textFiles(t)
-	_, section, found := strings.Cut(string(files[page]), heading)
-	if !found {
-		t.Fatalf("%s has no section %q", page, strings.TrimSpace(heading))
+	_, walks, _ := strings.Cut(string(files[page]), "\n## Three walks\n")
+	walks, _, _ = strings.Cut(walks, "\n## ")
+	sections := strings.Split(walks, "\n### ")[1:]
+	if len(sections) != 3 {
+		t.Fatalf("%s has %d walks, want 3", page, len(sections))
 	}
-	section, _, _ = strings.Cut(section, "\n## ")
-	var named []string
-	for _, item := range regexp.MustCompile("(?m)^\\d+\\. +`([^`]+)`").FindAllStringSubmatch(section, -1) {
-		named = append(named, item[1])
-		if _, ok := files[item[1]]; !ok {
-			t.Errorf("%s: there is no file %s", page, item[1])
+	for _, section := range sections {
+		title, steps, _ := strings.Cut(section, "\n")
+		var stays []string
+		for _, item := range regexp.MustCompile("(?m)^\\d+\\. +`([^`]+)`").FindAllStringSubmatch(steps, -1) {
+			file := item[1]
+			if _, ok := files[file]; !ok {
+				t.Errorf("%s, %s: there is no file %s", page, title, file)
+			}
+			if slices.Contains(stays, file) {
+				t.Errorf("%s, %s: it comes back to %s", page, title, file)
+			}
+			stays = append(stays, file)
 		}
-	}
-	slices.Sort(named)
-	if distinct := len(slices.Compact(named)); distinct == 0 || distinct > maxFilesOfCreate {
-		t.Errorf("%s names %d files, want 1 to %d", page, distinct, maxFilesOfCreate)
+		if len(stays) == 0 || len(stays) > maxStays {
+			t.Errorf("%s, %s: %d files, want 1 to %d", page, title, len(stays), maxStays)
+		}
 	}
 }
 
@@ -42,7 +50,7 @@ func TestPathsOfPages(t *testing.T) {
 		}
 	}
 	quoted := regexp.MustCompile("`([\\w.-]+(?:/[\\w.-]+)+)/?`")
-	for _, page := range []string{"docs/architecture.md", "docs/create-protocol.md"} {
+	for _, page := range []string{"docs/architecture.md", contributing} {
 		paths := 0
 		for _, match := range quoted.FindAllStringSubmatch(string(files[page]), -1) {
 			top, _, _ := strings.Cut(match[1], "/")
