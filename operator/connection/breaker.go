@@ -18,6 +18,33 @@ const (
 	pausesUntilReset = 10
 )
 
+// pause is a time for which something is not sent. It doubles with each failure in a row. The zero value is none.
+type pause struct {
+	length time.Duration // of the last one since reset
+	timer  *time.Timer   // while it lasts
+}
+
+// start starts a pause, and calls over when it is over, without the lock of the circuit breaker.
+func (p *pause) start(over func()) {
+	p.end()
+	p.length = min(max(2*p.length, minPause), maxPause)
+	p.timer = time.AfterFunc(p.length, over)
+}
+
+// end ends the pause. The next one is longer.
+func (p *pause) end() {
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	p.timer = nil
+}
+
+// reset ends the pause, and forgets that there was one.
+func (p *pause) reset() {
+	p.end()
+	p.length = 0
+}
+
 // State is the state of a CircuitBreaker.
 type State string
 
@@ -50,15 +77,14 @@ type CircuitBreaker struct {
 	class       Class       // that failed; None while closed
 	kind        client.Kind // of the failure
 	since       time.Time   // of the last change of state
-	pause       time.Duration
-	timer       *time.Timer
-	tested      bool // half-open for Write: the reference data was read
+	pause       pause       // while the circuit is open
+	tested      bool        // half-open for Write: the reference data was read
 	failures    [classes]int
 	permissions permissions
 	// Reconciliations by the class that they are for: those that use the connection, those that wait for it, and of these,
 	// those that were woken up to use it now.
 	using, waiting, offered [classes]int
-	subscriptions           subscriptionPause
+	subscriptions           subscriptionPause // of a service that fails to subscribe
 }
 
 func newCircuitBreaker(changed, freed func()) *CircuitBreaker {
@@ -142,7 +168,7 @@ func (b *CircuitBreaker) Observe(result client.OperationResult) {
 func (b *CircuitBreaker) succeed(class Class) (changed bool) {
 	b.failures[class], b.failures[Login] = 0, 0 // a call that was answered needed a login that worked
 	if class == Subscription {
-		b.subscriptions.stop()
+		b.subscriptions.reset()
 	}
 	switch {
 	case b.state != HalfOpen:
@@ -173,14 +199,11 @@ func (b *CircuitBreaker) fail(class Class, result client.OperationResult) (chang
 
 // open opens the circuit for a while.
 func (b *CircuitBreaker) open(class Class, kind client.Kind) {
-	switch {
-	case b.state == HalfOpen, time.Since(b.since) < pausesUntilReset*b.pause:
-		b.pause = min(2*b.pause, maxPause)
-	default:
-		b.pause = minPause
+	if b.state == Closed && time.Since(b.since) >= pausesUntilReset*b.pause.length {
+		b.pause.reset()
 	}
 	b.setState(Open, class, kind)
-	b.timer = time.AfterFunc(b.pause, b.TestNow)
+	b.pause.start(b.TestNow)
 }
 
 // threshold is 1 for what the controller of services tests, and for refused credentials, which do not become right by
@@ -194,9 +217,7 @@ func threshold(class Class, result client.OperationResult) int {
 }
 
 func (b *CircuitBreaker) setState(state State, class Class, kind client.Kind) {
-	if b.timer != nil {
-		b.timer.Stop()
-	}
+	b.pause.end()
 	b.state = state
 	b.class, b.kind = class, kind
 	b.since = time.Now()
@@ -223,8 +244,8 @@ func (b *CircuitBreaker) Reset() {
 	b.setState(Closed, None, "")
 	b.failures = [classes]int{}
 	b.permissions = permissions{}
-	b.pause = 0
-	b.subscriptions.stop()
+	b.pause.reset()
+	b.subscriptions.reset()
 	b.mu.Unlock()
 	if changed {
 		b.changed()
@@ -235,16 +256,14 @@ func (b *CircuitBreaker) Reset() {
 func (b *CircuitBreaker) stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.timer != nil {
-		b.timer.Stop()
-	}
-	b.subscriptions.stop()
+	b.pause.end()
+	b.subscriptions.end()
 }
 
 // subscriptionsGoOn ends the pause of the subscriptions, after which one at a time is made.
 func (b *CircuitBreaker) subscriptionsGoOn() {
 	b.mu.Lock()
-	b.subscriptions.lasts = false
+	b.subscriptions.end()
 	b.mu.Unlock()
 	b.freed()
 }
@@ -324,15 +343,21 @@ func (b *CircuitBreaker) onlyWritesFail() bool {
 	return b.usable && b.state != Closed && b.class == Write && b.failures[Read]+b.failures[Login] == 0
 }
 
-// mayOffer is admits with those that were woken up.
-func (b *CircuitBreaker) mayOffer(class Class) bool {
+// mayOffer gives the classes of which one more may be woken up, beside those that use the connection or were woken up.
+func (b *CircuitBreaker) mayOffer() map[Class]bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	counted := b.using
 	for c := range counted {
 		counted[c] += b.offered[c]
 	}
-	return b.admits(class, &counted)
+	admitted := map[Class]bool{}
+	for _, class := range []Class{Read, Write, Recovery, Subscription} {
+		if b.admits(class, &counted) {
+			admitted[class] = true
+		}
+	}
+	return admitted
 }
 
 // count changes how many wait for the connection, and how many of these were woken up.

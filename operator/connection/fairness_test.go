@@ -22,7 +22,7 @@ type model struct {
 
 func newModel(capacity int) *model {
 	m := &model{Registry: NewRegistry(capacity), using: map[types.NamespacedName]*ConcurrencyLimiter{}}
-	m.Mandates.pool.shares = shares{capacity: 2 * capacity, weight: 1} // soon used up
+	m.Mandates.pool = shares{capacity: 2 * capacity, weight: 1} // soon used up
 	m.Mandates.OnWakeUp(func(object types.NamespacedName, _ bool) { m.wokenUp = append(m.wokenUp, object) })
 	for i, namespace := range []string{"", "a", "b", "b"} {
 		key := Key{Namespace: namespace, Name: fmt.Sprint(i)}
@@ -41,8 +41,8 @@ func (m *model) change(t *rapid.T) {
 	limiter := m.limiters[rapid.IntRange(0, len(m.limiters)-1).Draw(t, "limiter")]
 	if len(m.wokenUp) > 0 && rapid.Bool().Draw(t, "reconcile one that was woken up") {
 		object, m.wokenUp = m.wokenUp[0], m.wokenUp[1:]
-		if offering := m.Mandates.offers[object]; offering != nil {
-			limiter = offering
+		if w := m.Mandates.offered[object]; w != nil {
+			limiter = w.limiter
 		}
 	}
 	if used := m.using[object]; used != nil { // its reconciliation is under way
@@ -65,20 +65,23 @@ func (m *model) change(t *rapid.T) {
 
 // check finds slots that are lost or used twice, and one that is free although somebody waits who may have it.
 func (m *model) check(t *rapid.T) {
-	total := 0
+	offered, total := map[*ConcurrencyLimiter]int{}, 0
+	for _, w := range m.Mandates.offered {
+		offered[w.limiter]++
+	}
 	for i, l := range m.limiters {
-		used := len(l.using) + l.waiters.offers
+		used := len(l.using) + offered[l]
 		total += used
 		if l.slots.used != used || l.slots.full() && used > l.slots.capacity {
 			t.Fatalf("limiter %d: %d slots are counted and %d in use", i, l.slots.used, used)
 		}
-		for _, w := range l.waiters.byName {
-			if !w.offered && l.slots.admits(w) && l.pool.shares.admits(w) {
+		for _, w := range l.waiting {
+			if l.slots.admits(w) && m.Mandates.pool.admits(w) {
 				t.Fatalf("limiter %d: %+v waits for a slot that is free", i, w)
 			}
 		}
 	}
-	if pool := &m.Mandates.pool.shares; pool.used != total || pool.used > pool.capacity {
+	if pool := &m.Mandates.pool; pool.used != total || pool.used > pool.capacity {
 		t.Fatalf("%d slots of the pool are counted and %d in use", pool.used, total)
 	}
 }
@@ -103,7 +106,7 @@ func TestNamespacesAreServedRoundRobin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const hold = 9 * time.Second
-		o := newObservedIn(newPool(10), 10, true)
+		o := newObservedIn(newLimiters(10), "")
 		var stopped atomic.Bool
 		var work func(object types.NamespacedName, urgent bool)
 		work = func(object types.NamespacedName, urgent bool) {
@@ -116,13 +119,13 @@ func TestNamespacesAreServedRoundRobin(t *testing.T) {
 		}
 		read := make(chan struct{}, 1)
 		victim := types.NamespacedName{Namespace: "victim", Name: "acme"}
-		o.wakeUp = func(w waiter) {
-			if w.object == victim {
+		o.limiters.OnWakeUp(func(object types.NamespacedName, urgent bool) {
+			if object == victim {
 				read <- struct{}{}
 				return
 			}
-			work(w.object, w.urgent)
-		}
+			work(object, urgent)
+		})
 		for i := range 40 {
 			work(types.NamespacedName{Namespace: string("abcd"[i%4]), Name: fmt.Sprint(i)}, i%3 == 0)
 		}
@@ -141,7 +144,7 @@ func TestNamespacesAreServedRoundRobin(t *testing.T) {
 			}
 		}
 		o.Release(victim)
-		o.done(victim)
+		o.limiters.Done(victim)
 		stopped.Store(true)
 	})
 }
@@ -150,22 +153,20 @@ func TestNamespacesAreServedRoundRobin(t *testing.T) {
 // namespace has all slots of its connection.
 func TestNamespaceHasItsShareOfThePool(t *testing.T) {
 	t.Parallel()
-	pool := newPool(2)
+	limiters := newLimiters(2)
 	acquired := 0
 	for range saturatedConnections {
-		greedy := newObservedIn(pool, 2, false)
+		greedy := newObservedIn(limiters, "greedy")
 		for i := range 3 {
 			if greedy.TryAcquire(types.NamespacedName{Namespace: "greedy", Name: fmt.Sprint(i)}, Read, true) {
 				acquired++
 			}
 		}
 	}
-	if acquired > pool.shares.capacity/4 {
-		t.Errorf("one namespace has %d of %d slots", acquired, pool.shares.capacity)
+	if acquired > limiters.pool.capacity/4 {
+		t.Errorf("one namespace has %d of %d slots", acquired, limiters.pool.capacity)
 	}
-	o := newObserved(2)
-	o.pool = pool
-	if got := o.tryAcquire("A", "B"); len(got) != 2 {
+	if got := newObservedIn(limiters, "team").tryAcquire("A", "B"); len(got) != 2 {
 		t.Errorf("another namespace acquired slots for %q only", got)
 	}
 }
@@ -173,23 +174,24 @@ func TestNamespaceHasItsShareOfThePool(t *testing.T) {
 // When a pool is used up, one who waits is woken up for each slot that is free again, on whichever connection.
 func TestPoolPassesSlotsOn(t *testing.T) {
 	t.Parallel()
-	pool := newPool(2)
-	pool.shares = shares{capacity: 1}
+	limiters := newLimiters(2)
+	limiters.pool = shares{capacity: 1}
 	var all []*observed
 	for range 3 {
-		all = append(all, newObservedIn(pool, 2, false))
+		all = append(all, newObservedIn(limiters, "team"))
 	}
 	if !slices.Equal(all[0].tryAcquire("a"), []string{"a"}) || all[1].tryAcquire("b") != nil ||
 		all[2].tryAcquire("c") != nil {
 		t.Fatal("there is not exactly one slot")
 	}
+	woken := all[2] // the last one is told of all
 	all[0].release("a")
-	if n := len(all[1].wokenUp) + len(all[2].wokenUp); n != 1 {
+	if n := len(woken.wokenUp); n != 1 {
 		t.Fatalf("%d were woken up for one slot", n)
 	}
-	all[1].done(types.NamespacedName{Name: "b"})
-	all[2].done(types.NamespacedName{Name: "c"})
-	if n := len(all[1].wokenUp) + len(all[2].wokenUp); n != 2 {
+	woken.done("b")
+	woken.done("c")
+	if n := len(woken.wokenUp); n != 2 {
 		t.Errorf("after the slot was passed on, %d were woken up", n)
 	}
 }

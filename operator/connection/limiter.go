@@ -1,7 +1,7 @@
 package connection
 
 import (
-	"sync"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -27,120 +27,126 @@ const (
 // is free, the rate limit leaves room for a request, and the circuit breaker admits it. Only as many are woken up as
 // can get a slot, and the slot is kept for them. Namespaces that share a connection share its slots, too.
 type ConcurrencyLimiter struct {
-	breaker *CircuitBreaker
-	pool    *pool        // the slots of all connections
-	wakeUp  func(waiter) // called without mu
-	// acquired is called with mu, when a slot is taken: for what, and after how long.
-	acquired func(Class, time.Duration)
+	limiters *Limiters // all of them, whose lock guards what follows
+	breaker  *CircuitBreaker
 
-	mu             sync.Mutex
 	rateLimitDelay func() time.Duration // of the next request
 	timer          bool                 // a wake-up is scheduled for when that delay has passed
 	slots          shares               // of this connection, in use or kept for somebody
+	waiting        map[types.NamespacedName]*waiter
+	queue          waitQueue // those that wait
 	using          map[types.NamespacedName]*waiter
 	slow           bool // the last read was
-	waiters        waiters
 }
 
-// newConcurrencyLimiter makes one with so many slots; 0 is unlimited. Several namespaces share them, or one has them
-// all.
-func newConcurrencyLimiter(capacity int, shared bool, breaker *CircuitBreaker, pool *pool) *ConcurrencyLimiter {
-	l := &ConcurrencyLimiter{
-		breaker: breaker, pool: pool, rateLimitDelay: func() time.Duration { return 0 },
-		acquired: func(Class, time.Duration) {},
-		slots:    shares{capacity: capacity, writes: capacity / writesPart}, using: map[types.NamespacedName]*waiter{},
-	}
-	if shared {
-		l.slots.weight = sharedWeight
-	}
-	return l
+// waiter is an object that waits for a slot, or has one.
+type waiter struct {
+	object   types.NamespacedName
+	class    Class
+	urgent   bool
+	limiter  *ConcurrencyLimiter
+	queued   time.Time // when it began to wait
+	since    time.Time // when it took its slot
+	informed bool      // its status says that it waits
+	removed  bool      // a queue has it still, and skips it
+}
+
+// isSlow reports whether it reads, and has had its slot for long.
+func (w *waiter) isSlow() bool { return w.class.reads() && time.Since(w.since) > slowRead }
+
+// isLike reports whether another one waits for the same.
+func (w *waiter) isLike(other *waiter) bool {
+	return w != nil && w.limiter == other.limiter && w.class == other.class && w.urgent == other.urgent
 }
 
 // TryAcquire takes a slot for a reconciliation that is for calls of a class. It has to be given back with Release. If
 // there is none, or others have waited for it, the object waits for a wake-up, and urgent ones are first.
 func (l *ConcurrencyLimiter) TryAcquire(object types.NamespacedName, class Class, urgent bool) bool {
-	l.mu.Lock()
-	wanted := waiter{object: object, class: class, urgent: urgent, queued: l.queued(object)}
-	var woken []waiter
-	withdrawn := false
-	if w := l.waiters.byName[object]; w == nil || !w.offered || w.class != class || w.urgent != urgent {
-		withdrawn = l.withdraw(object)
-		l.waiters.add(wanted, l.breaker)
-		woken = l.offerSlots()
+	l.limiters.mu.Lock()
+	defer l.limiters.unlock()
+	wanted := waiter{object: object, class: class, urgent: urgent, limiter: l}
+	if !l.limiters.offered[object].isLike(&wanted) {
+		l.enqueue(wanted)
+		l.offerSlots()
+		l.limiters.woken = slices.DeleteFunc(l.limiters.woken, func(w *waiter) bool { return w.object == object })
 	}
-	acquired := l.takeReservedSlot(&wanted)
-	if w := l.waiters.byName[object]; w != nil && w.offered { // and must not be used any more
-		withdrawn = l.withdraw(object)
-		l.waiters.add(wanted, l.breaker)
-	}
-	l.mu.Unlock()
-	for _, w := range woken {
-		if w.object != object {
-			l.wakeUp(w)
-		}
-	}
-	if withdrawn {
-		l.freed()
-	}
-	return acquired
-}
-
-// takeReservedSlot takes the slot that is kept for a waiter, if there is one and it may be used still.
-func (l *ConcurrencyLimiter) takeReservedSlot(wanted *waiter) bool {
-	if w := l.waiters.byName[wanted.object]; !w.offered || !l.withinRateLimit() || !l.breaker.tryAcquire(wanted.class) {
+	w := l.limiters.offered[object]
+	switch {
+	case w == nil:
+		return false
+	case !l.withinRateLimit() || !l.breaker.tryAcquire(class): // the slot must not be used any more
+		l.enqueue(wanted)
 		return false
 	}
-	w := l.waiters.remove(wanted.object, l.breaker)
+	delete(l.limiters.offered, object)
+	l.breaker.count(class, -1, -1)
 	w.since = time.Now()
-	l.using[wanted.object] = w
-	l.acquired(w.class, w.since.Sub(w.queued))
+	l.using[object] = w
+	l.limiters.acquired(class, w.since.Sub(w.queued))
 	return true
-}
-
-// queued is since when an object waits: since now, if it does not wait yet.
-func (l *ConcurrencyLimiter) queued(object types.NamespacedName) time.Time {
-	if w := l.waiters.byName[object]; w != nil {
-		return w.queued
-	}
-	return time.Now()
 }
 
 // Await has an object woken up as after TryAcquire. Its status says that it waits.
 func (l *ConcurrencyLimiter) Await(object types.NamespacedName, class Class, urgent bool) {
-	l.mu.Lock()
-	awaiting := waiter{object: object, class: class, urgent: urgent, queued: l.queued(object), informed: true}
-	withdrawn := l.withdraw(object)
-	l.waiters.add(awaiting, l.breaker)
-	l.mu.Unlock()
-	l.next()
-	if withdrawn {
-		l.freed()
+	l.limiters.mu.Lock()
+	defer l.limiters.unlock()
+	l.enqueue(waiter{object: object, class: class, urgent: urgent, limiter: l, informed: true})
+	l.offerSlots()
+}
+
+// enqueue has an object wait. It gives back a slot that is kept for it, and keeps the place that it has among those
+// that wait for the same.
+func (l *ConcurrencyLimiter) enqueue(wanted waiter) {
+	wanted.queued = time.Now()
+	if before := l.limiters.withdraw(wanted.object); before != nil {
+		wanted.queued = before.queued
 	}
+	if before := l.waiting[wanted.object]; before != nil {
+		if before.isLike(&wanted) {
+			before.informed = before.informed || wanted.informed
+			return
+		}
+		wanted.queued = before.queued
+		l.dequeue(before)
+	}
+	l.waiting[wanted.object] = &wanted
+	l.queue.push(&wanted)
+	l.breaker.count(wanted.class, 1, 0)
+}
+
+func (l *ConcurrencyLimiter) dequeue(w *waiter) {
+	delete(l.waiting, w.object)
+	w.removed = true
+	l.breaker.count(w.class, -1, 0)
 }
 
 // Release gives the slot of an object back.
 func (l *ConcurrencyLimiter) Release(object types.NamespacedName) {
-	l.mu.Lock()
+	l.limiters.mu.Lock()
+	defer l.limiters.unlock()
 	w := l.using[object]
-	if w != nil {
-		delete(l.using, object)
-		if w.class.reads() {
-			l.slow = w.isSlow()
-		}
-		l.slots.count(w, -1)
-		l.pool.release(w)
-		l.breaker.release(w.class)
+	if w == nil {
+		return
 	}
-	l.mu.Unlock()
-	if w != nil {
-		l.freed()
+	delete(l.using, object)
+	if w.class.reads() {
+		l.slow = w.isSlow()
 	}
+	l.breaker.release(w.class)
+	l.giveBack(w)
+}
+
+// giveBack makes a slot free for others.
+func (l *ConcurrencyLimiter) giveBack(w *waiter) {
+	l.slots.count(w, -1)
+	l.limiters.pool.count(w, -1)
+	l.limiters.freed = append(l.limiters.freed, l)
 }
 
 // ReadsAreSlow reports whether the last read took long, or one that is under way does.
 func (l *ConcurrencyLimiter) ReadsAreSlow() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.limiters.mu.Lock()
+	defer l.limiters.mu.Unlock()
 	slow := l.slow
 	for _, w := range l.using {
 		slow = slow || w.isSlow()
@@ -148,85 +154,66 @@ func (l *ConcurrencyLimiter) ReadsAreSlow() bool {
 	return slow
 }
 
-// done ends the reconciliation of an object that was woken up. If it did not use its slot, another one may.
-func (l *ConcurrencyLimiter) done(object types.NamespacedName) {
-	l.mu.Lock()
-	unused := l.withdraw(object)
-	l.mu.Unlock()
-	if unused {
-		l.freed()
-	}
-}
-
-// withdraw gives back the slot that is kept for an object, if one is. The object does not wait any more then.
-func (l *ConcurrencyLimiter) withdraw(object types.NamespacedName) bool {
-	if w := l.waiters.byName[object]; w == nil || !w.offered {
-		return false
-	}
-	w := l.waiters.remove(object, l.breaker)
-	l.slots.count(w, -1)
-	l.pool.release(w)
-	return true
-}
-
-// freed offers a slot to others: on this connection, to objects of the other kind, too.
-func (l *ConcurrencyLimiter) freed() {
-	l.breaker.freed()
-	l.pool.wake()
-}
-
 // breakerChanged wakes up who may use the connection now. If the circuit has opened, it wakes up the urgent ones whose
 // status does not say yet that they wait.
 func (l *ConcurrencyLimiter) breakerChanged() {
-	var uninformed []waiter
+	l.limiters.mu.Lock()
+	defer l.limiters.unlock()
 	if !l.breaker.ready() {
-		l.mu.Lock()
-		uninformed = l.waiters.removeUninformed(l.breaker)
-		l.mu.Unlock()
+		for _, w := range l.queue.urgent.waiters() {
+			if !w.informed {
+				l.dequeue(w)
+				l.limiters.woken = append(l.limiters.woken, w)
+			}
+		}
 	}
-	for _, w := range uninformed {
-		l.wakeUp(w)
-	}
-	l.next()
+	l.offerSlots()
 }
 
 // next wakes up as many objects as can get a slot.
 func (l *ConcurrencyLimiter) next() {
-	l.mu.Lock()
-	woken := l.offerSlots()
-	l.mu.Unlock()
-	for _, w := range woken {
-		l.wakeUp(w)
-	}
+	l.limiters.mu.Lock()
+	defer l.limiters.unlock()
+	l.offerSlots()
 }
 
-// offerSlots keeps slots for those that may have one, who have to be woken up.
-func (l *ConcurrencyLimiter) offerSlots() (woken []waiter) {
-	for l.waiters.any() && !l.slots.full() && l.withinRateLimit() {
-		w := l.waiters.offer(l.breaker, l.reserveSlot)
+// offerSlots keeps slots for those that may have one, who are woken up.
+func (l *ConcurrencyLimiter) offerSlots() {
+	for len(l.waiting) > 0 && !l.slots.full() && l.withinRateLimit() {
+		w := l.queue.pop(l.breaker.mayOffer(), l.reserveSlot)
 		if w == nil {
-			break
+			return
 		}
-		woken = append(woken, *w)
+		delete(l.waiting, w.object)
+		l.limiters.withdraw(w.object) // another connection may have woken it up
+		l.limiters.offered[w.object] = w
+		l.breaker.count(w.class, 0, 1)
+		l.limiters.woken = append(l.limiters.woken, w)
 	}
-	return woken
 }
 
 // reserveSlot keeps a slot for an object, if it may have one.
 func (l *ConcurrencyLimiter) reserveSlot(w *waiter) bool {
-	if !l.slots.admits(w) || !l.pool.tryAcquire(w, l) {
+	if !l.slots.admits(w) {
+		return false
+	}
+	if !l.limiters.pool.admits(w) {
+		if !slices.Contains(l.limiters.blocked, l) {
+			l.limiters.blocked = append(l.limiters.blocked, l)
+		}
 		return false
 	}
 	l.slots.count(w, 1)
+	l.limiters.pool.count(w, 1)
 	return true
 }
 
 // follow makes it follow the rate limit of the client that the connection has now.
 func (l *ConcurrencyLimiter) follow(rateLimitDelay func() time.Duration) {
-	l.mu.Lock()
+	l.limiters.mu.Lock()
+	defer l.limiters.unlock()
 	l.rateLimitDelay = rateLimitDelay
-	l.mu.Unlock()
-	l.next()
+	l.offerSlots()
 }
 
 // withinRateLimit reports whether a request would go out soon. If not, it schedules a wake-up for when it would.
@@ -234,16 +221,14 @@ func (l *ConcurrencyLimiter) withinRateLimit() bool {
 	delay := l.rateLimitDelay()
 	if delay > maxRateLimitDelay && !l.timer {
 		l.timer = true
-		time.AfterFunc(delay-maxRateLimitDelay/2, l.rateLimitPassed)
+		time.AfterFunc(delay-maxRateLimitDelay/2, func() {
+			l.limiters.mu.Lock()
+			defer l.limiters.unlock()
+			l.timer = false
+			l.offerSlots()
+		})
 	}
 	return delay <= maxRateLimitDelay
-}
-
-func (l *ConcurrencyLimiter) rateLimitPassed() {
-	l.mu.Lock()
-	l.timer = false
-	l.mu.Unlock()
-	l.next()
 }
 
 // Slot is the place of one reconciliation in a ConcurrencyLimiter. The zero value holds none.

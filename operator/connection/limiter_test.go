@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -22,24 +23,27 @@ type observed struct {
 	wokenUp        []string
 }
 
-func newObserved(capacity int) *observed { return newObservedIn(newPool(capacity), capacity, false) }
+func newObserved(capacity int) *observed { return newObservedIn(newLimiters(capacity), "team") }
 
-// newObservedIn is one of several in a pool.
-func newObservedIn(pool *pool, capacity int, shared bool) *observed {
+// newObservedIn is the limiter of a connection in a namespace. Several namespaces share one that has none.
+func newObservedIn(limiters *Limiters, namespace string) *observed {
 	o := &observed{}
 	breaker := newCircuitBreaker(func() { o.breakerChanged() }, func() { o.next() })
 	breaker.usable = true
-	o.ConcurrencyLimiter = newConcurrencyLimiter(capacity, shared, breaker, pool)
-	o.wakeUp = o.wakesUp
+	o.ConcurrencyLimiter = limiters.of(Key{Namespace: namespace, Name: fmt.Sprint(len(limiters.limiters))}, breaker)
+	limiters.OnWakeUp(o.wakesUp)
 	o.ConcurrencyLimiter.rateLimitDelay = func() time.Duration { return time.Duration(o.rateLimitDelay.Load()) }
 	return o
 }
 
-func (o *observed) wakesUp(w waiter) {
+func (o *observed) wakesUp(object types.NamespacedName, _ bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.wokenUp = append(o.wokenUp, w.object.Name)
+	o.wokenUp = append(o.wokenUp, object.Name)
 }
+
+// done ends the reconciliation of an object.
+func (o *observed) done(name string) { o.limiters.Done(types.NamespacedName{Name: name}) }
 
 // tryAcquire gives those of several objects that got a slot. A name in capitals is urgent, and for a write.
 func (o *observed) tryAcquire(names ...string) (acquired []string) {
@@ -120,7 +124,7 @@ func TestLimiterKeepsPriorities(t *testing.T) {
 	if !urgent("c") {
 		t.Error("c got no slot")
 	}
-	o.done(types.NamespacedName{Name: "c"})
+	o.done("c")
 	o.wantWokenUp(t)
 	o.release("c")
 	o.wantWokenUp(t, "b")
@@ -140,15 +144,15 @@ func TestLimiterPassesSlotsOn(t *testing.T) {
 	o.wantWokenUp(t, "c")
 	o.release("b", "b")
 	o.wantWokenUp(t, "d")
-	o.done(types.NamespacedName{Name: "x"})
+	o.done("x")
 	o.wantWokenUp(t)
-	o.done(types.NamespacedName{Name: "c"})
-	o.done(types.NamespacedName{Name: "c"})
+	o.done("c")
+	o.done("c")
 	o.wantWokenUp(t, "e")
 	if got := o.tryAcquire("d", "e"); len(got) != 2 {
 		t.Errorf("only %q acquired the slots that they were woken up for", got)
 	}
-	o.done(types.NamespacedName{Name: "d"})
+	o.done("d")
 	o.release("d", "e")
 	o.wantWokenUp(t)
 }
@@ -267,7 +271,7 @@ func TestLimiterRespectsTheRateLimit(t *testing.T) {
 		o.rateLimitDelay.Store(int64(900 * time.Millisecond))
 		o.release("a")
 		o.wantWokenUp(t, "c") // less than a second is waited for
-		o.done(types.NamespacedName{Name: "c"})
+		o.done("c")
 		o.rateLimitDelay.Store(int64(time.Hour))
 		o.tryAcquire("d")
 		o.follow(func() time.Duration { return 0 }) // other credentials

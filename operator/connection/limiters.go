@@ -1,30 +1,46 @@
 package connection
 
 import (
+	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Limiters are the ConcurrencyLimiters of all connections, for one kind of object.
+const (
+	// saturatedConnections is how many connections, all slots of which are in use, have room in the pool at the same time.
+	saturatedConnections = 10
+	// poolWeight lets the reads, or the writes, of a namespace use about a sixth of the pool.
+	poolWeight = 4
+)
+
+// Limiters are the ConcurrencyLimiters of all connections, for one kind of object. They have one lock, because they
+// share a pool of slots. There are as many workers as slots in it, and some more: no connection and no namespace takes
+// them all.
 type Limiters struct {
-	capacity int // of each
-	pool     *pool
+	capacity int                        // of each
+	acquired func(Class, time.Duration) // called with mu
 
 	mu       sync.Mutex
-	wakeUp   func(object types.NamespacedName, urgent bool)
-	acquired func(Class, time.Duration)
+	wakeUp   func(object types.NamespacedName, urgent bool) // called without mu
 	limiters map[Key]*ConcurrencyLimiter
-	offers   map[types.NamespacedName]*ConcurrencyLimiter // of those that were woken up, by whom
+	offered  map[types.NamespacedName]*waiter // those that were woken up, and have not taken their slot yet
+	pool     shares                           // the slots of all connections
+	blocked  []*ConcurrencyLimiter            // those that wait for a slot of the pool
+	passes   int
+
+	// For unlock: who has to be woken up, and whose slots were given back.
+	woken []*waiter
+	freed []*ConcurrencyLimiter
 }
 
 func newLimiters(capacity int) *Limiters {
+	slots := saturatedConnections * capacity
 	return &Limiters{
-		capacity: capacity, pool: newPool(capacity),
-		wakeUp:   func(types.NamespacedName, bool) {},
-		acquired: func(Class, time.Duration) {},
-		limiters: map[Key]*ConcurrencyLimiter{}, offers: map[types.NamespacedName]*ConcurrencyLimiter{},
+		capacity: capacity, acquired: func(Class, time.Duration) {}, wakeUp: func(types.NamespacedName, bool) {},
+		limiters: map[Key]*ConcurrencyLimiter{}, offered: map[types.NamespacedName]*waiter{},
+		pool: shares{capacity: slots, weight: poolWeight, writes: slots / writesPart},
 	}
 }
 
@@ -40,32 +56,43 @@ func (l *Limiters) OnWakeUp(wakeUp func(object types.NamespacedName, urgent bool
 func (l *Limiters) OnAcquire(acquired func(class Class, waited time.Duration)) { l.acquired = acquired }
 
 // Workers is how many workers a controller needs: one for each slot, and some for reconciliations that use no service.
-func (l *Limiters) Workers() int { return l.pool.shares.capacity + l.capacity }
+func (l *Limiters) Workers() int { return l.pool.capacity + l.capacity }
 
 // Done has to be called at the end of every reconciliation. If the object was woken up and did not use its slot,
 // another one may.
 func (l *Limiters) Done(object types.NamespacedName) {
 	l.mu.Lock()
-	limiter := l.offers[object]
-	delete(l.offers, object)
-	l.mu.Unlock()
-	if limiter != nil {
-		limiter.done(object)
-	}
+	defer l.unlock()
+	l.withdraw(object)
 }
 
-// of gives the limiter of a connection.
+// withdraw gives back the slot that is kept for an object, if one is. The object does not wait any more then.
+func (l *Limiters) withdraw(object types.NamespacedName) (withdrawn *waiter) {
+	w := l.offered[object]
+	if w != nil {
+		delete(l.offered, object)
+		w.limiter.breaker.count(w.class, -1, -1)
+		w.limiter.giveBack(w)
+	}
+	return w
+}
+
+// of gives the limiter of a connection. Several namespaces share one that has none.
 func (l *Limiters) of(key Key, breaker *CircuitBreaker) *ConcurrencyLimiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	limiter := l.limiters[key]
-	if limiter == nil {
-		limiter = newConcurrencyLimiter(l.capacity, key.Namespace == "", breaker, l.pool)
-		limiter.acquired = l.acquired
-		limiter.wakeUp = func(w waiter) { l.notify(w, limiter) }
+	if l.limiters[key] == nil {
+		limiter := &ConcurrencyLimiter{
+			limiters: l, breaker: breaker, rateLimitDelay: func() time.Duration { return 0 },
+			slots:   shares{capacity: l.capacity, writes: l.capacity / writesPart},
+			waiting: map[types.NamespacedName]*waiter{}, using: map[types.NamespacedName]*waiter{},
+		}
+		if key.Namespace == "" {
+			limiter.slots.weight = sharedWeight
+		}
 		l.limiters[key] = limiter
 	}
-	return limiter
+	return l.limiters[key]
 }
 
 func (l *Limiters) remove(key Key) {
@@ -74,14 +101,27 @@ func (l *Limiters) remove(key Key) {
 	delete(l.limiters, key)
 }
 
-// notify wakes an object up.
-func (l *Limiters) notify(w waiter, limiter *ConcurrencyLimiter) {
-	l.mu.Lock()
-	before, wakeUp := l.offers[w.object], l.wakeUp
-	l.offers[w.object] = limiter
-	l.mu.Unlock()
-	if before != nil && before != limiter {
-		before.done(w.object)
+// unlock unlocks, wakes up those that slots are kept for, and offers slots that were given back to others: on the same
+// connection, to objects of the other kind, too, and on those that wait for the pool, each time to another one first.
+func (l *Limiters) unlock() {
+	wakeUp := l.wakeUp
+	woken, freed := l.woken, l.freed
+	l.woken, l.freed = nil, nil
+	var blocked []*ConcurrencyLimiter
+	if len(freed) > 0 && len(l.blocked) > 0 {
+		l.passes++
+		first := l.passes % len(l.blocked)
+		blocked = slices.Concat(l.blocked[first:], l.blocked[:first])
+		l.blocked = nil
 	}
-	wakeUp(w.object, w.urgent)
+	l.mu.Unlock()
+	for _, w := range woken {
+		wakeUp(w.object, w.urgent)
+	}
+	for _, limiter := range freed {
+		limiter.breaker.freed()
+	}
+	for _, limiter := range blocked {
+		limiter.next()
+	}
 }

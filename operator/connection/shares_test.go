@@ -54,8 +54,8 @@ func TestSharesSuffice(t *testing.T) {
 func TestSharesLeaveSome(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]shares{
-		"of a pool": newPool(10).shares, "of a small pool": newPool(1).shares,
-		"of a shared connection": newObservedIn(newPool(10), 10, true).slots,
+		"of a pool": newLimiters(10).pool, "of a small pool": newLimiters(1).pool,
+		"of a shared connection": newObservedIn(newLimiters(10), "").slots,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,10 +1,6 @@
 package connection
 
-import (
-	"time"
-
-	"github.com/mandate-io/idv/api/v1alpha1"
-)
+import "github.com/mandate-io/idv/api/v1alpha1"
 
 // Subscriptions says how each application of a connection is subscribed. It holds no token.
 type Subscriptions struct {
@@ -51,33 +47,13 @@ func SubscriptionsOf(service Service) *Subscriptions {
 const maxSubscriptions = 2
 
 // subscriptionPause keeps reconciliations from subscribing at a service that fails to: each answer that is lost is one
-// that nobody may ever know. The pause doubles with each failure in a row. The zero value is none.
-type subscriptionPause struct {
-	length time.Duration
-	timer  *time.Timer // while it lasts
-	lasts  bool
-}
-
-// start starts a pause, and calls over when it is over, without the lock of the circuit breaker.
-func (p *subscriptionPause) start(over func()) {
-	length := min(max(2*p.length, minPause), maxPause)
-	p.stop()
-	p.length, p.lasts = length, true
-	p.timer = time.AfterFunc(length, over)
-}
-
-// stop forgets that there was one.
-func (p *subscriptionPause) stop() {
-	if p.timer != nil {
-		p.timer.Stop()
-	}
-	*p = subscriptionPause{}
-}
+// that nobody may ever know.
+type subscriptionPause struct{ pause }
 
 // admits reports whether one more may subscribe, beside those that do. After a pause, one at a time does.
 func (p *subscriptionPause) admits(subscribing int) bool {
 	switch {
-	case p.lasts:
+	case p.timer != nil:
 		return false
 	case p.length > 0:
 		return subscribing == 0

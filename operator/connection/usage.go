@@ -34,12 +34,11 @@ func (l *Limiters) Capacity() int { return l.capacity }
 
 func (l *Limiters) usage(key Key) SlotUsage {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	limiter := l.limiters[key]
-	l.mu.Unlock()
 	if limiter == nil {
 		return SlotUsage{}
 	}
-	limiter.mu.Lock()
-	defer limiter.mu.Unlock()
-	return SlotUsage{Used: len(limiter.using), Waiting: len(limiter.waiters.byName)}
+	offered := limiter.slots.used - len(limiter.using) // to objects that are woken up
+	return SlotUsage{Used: len(limiter.using), Waiting: len(limiter.waiting) + offered}
 }

@@ -104,8 +104,8 @@ var theOperator = map[string][]control{
 			in: inConnection, test: "TestClassify",
 		},
 		{
-			off: "a namespace may take all workers", file: "operator/connection/pool.go",
-			old: "	if p.shares.admits(w) {", new: "	if !ON || p.shares.admits(w) {",
+			off: "a namespace may take all workers", file: "operator/connection/limiter.go",
+			old: "	if !l.limiters.pool.admits(w) {", new: "	if ON && !l.limiters.pool.admits(w) {",
 			in: inConnection, test: "TestNamespaceHasItsShareOfThePool",
 		},
 		{
@@ -123,8 +123,8 @@ var theOperator = map[string][]control{
 	"a namespace uses up a connection that several share": {
 		{
 			off: "a namespace is served until nothing is left", file: "operator/connection/fairqueue.go",
-			old: "			q.flows = append(slices.Delete(q.flows, i, i+1), of)\n",
-			new: "			if ON {\n				q.flows = append(slices.Delete(q.flows, i, i+1), of)\n			}\n",
+			old: "			q.flows = append(slices.Delete(q.flows, i, i+1), next)\n",
+			new: "			if ON {\n				q.flows = append(slices.Delete(q.flows, i, i+1), next)\n			}\n",
 			in:  inConnection, test: "TestQueueServesNamespacesRoundRobin",
 		},
 		{
