@@ -77,26 +77,24 @@ func inline(i *v1alpha1.Individual) idv.NewIndividual {
 
 // detailsOf puts an individual together: a field of the spec wins over the Secret's.
 func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, applicationReference string) Details {
-	problem := ""
-	pick := func(inline, key string) idv.Secret {
-		if inline != "" {
-			return idv.Hide(inline)
+	details, problem := inline(individual), ""
+	fields := map[string]*idv.Secret{
+		"email": &details.Email, "title": &details.Title, "first_name": &details.FirstName, "last_name": &details.LastName,
+		"date_of_birth": &details.DateOfBirth, "gender": &details.Gender, "reference": &details.Reference,
+	}
+	if _, given := secret.Data["middle_name"]; given && details.MiddleName == nil {
+		details.MiddleName = new(idv.Secret)
+		fields["middle_name"] = details.MiddleName
+	}
+	for _, key := range detailKeys {
+		field, value := fields[key], string(secret.Data[key])
+		if field == nil || field.Reveal() != "" {
+			continue
 		}
-		value := string(secret.Data[key])
 		if !utf8.ValidString(value) || utf8.RuneCountInString(value) > maxDetail {
 			problem = key + " is not text, or too long"
 		}
-		return idv.Hide(value)
-	}
-	details := idv.NewIndividual{
-		Email: pick(individual.Email, "email"), Title: pick(individual.Title, "title"),
-		FirstName: pick(individual.FirstName, "first_name"), LastName: pick(individual.LastName, "last_name"),
-		DateOfBirth: pick(individual.DateOfBirth, "date_of_birth"), Gender: pick(individual.Gender, "gender"),
-		Reference: pick(individual.Reference, "reference"), MiddleName: inline(individual).MiddleName,
-	}
-	if _, given := secret.Data["middle_name"]; given && details.MiddleName == nil {
-		name := pick("", "middle_name")
-		details.MiddleName = &name
+		*field = idv.Hide(value)
 	}
 	if details.Reference.Reveal() == "" {
 		details.Reference = idv.Hide(reference.Individual(applicationReference, individual.Name))

@@ -3,7 +3,6 @@
 package individuals
 
 import (
-	"strconv"
 	"strings"
 
 	idv "github.com/mandate-io/idv/internal/client"
@@ -36,13 +35,13 @@ func Match(expected []Expected, answered []idv.Individual) Matching {
 		expected: expected, answered: answered,
 		found: make([]*idv.Individual, len(expected)), used: make([]bool, len(answered)),
 	}
-	m.by(exactReference)
+	m.by(sameReference)
 	m.by(foldedReference)
-	if m.all(func(a *idv.Individual) bool { return a.Email.Reveal() != "" }) {
-		m.by(email)
-		m.byMaskedEmail()
+	if m.count(func(a *idv.Individual) bool { return a.Email.Reveal() != "" }) == len(answered) {
+		m.by(sameEmail)
+		m.by(maskedEmail)
 	}
-	m.by(id)
+	m.by(sameID)
 	m.theOnlyOne()
 	m.dropContradictions()
 	complete := len(expected) == len(answered)
@@ -55,40 +54,27 @@ func Match(expected []Expected, answered []idv.Individual) Matching {
 	return Matching{m.found, complete, len(answered) < len(expected)}
 }
 
-// key is what identifies an individual, in the spec and in an answer; "" identifies none.
-type key struct {
-	expected func(*Expected) string
-	answered func(*idv.Individual) string
+// sameReference, and the next ones, report whether an individual of an answer is identified as one of the spec.
+func sameReference(e *Expected, a *idv.Individual) bool {
+	return e.Reference != "" && e.Reference == a.Reference.Reveal()
 }
 
-var (
-	exactReference = key{
-		func(e *Expected) string { return e.Reference },
-		func(a *idv.Individual) string { return a.Reference.Reveal() },
-	}
-	foldedReference = key{
-		func(e *Expected) string { return fold(e.Reference) },
-		func(a *idv.Individual) string { return fold(a.Reference.Reveal()) },
-	}
-	email = key{
-		func(e *Expected) string { return fold(e.Email) },
-		func(a *idv.Individual) string { return fold(a.Email.Reveal()) },
-	}
-	id = key{
-		func(e *Expected) string { return decimal(e.ID) },
-		func(a *idv.Individual) string { return decimal(a.ID) },
-	}
-)
+func foldedReference(e *Expected, a *idv.Individual) bool {
+	return fold(e.Reference) != "" && fold(e.Reference) == fold(a.Reference.Reveal())
+}
+
+func sameEmail(e *Expected, a *idv.Individual) bool {
+	return fold(e.Email) != "" && fold(e.Email) == fold(a.Email.Reveal())
+}
+
+func maskedEmail(e *Expected, a *idv.Individual) bool {
+	return e.Email != "" && SameOrMasked(a.Email.Reveal(), e.Email)
+}
+
+func sameID(e *Expected, a *idv.Individual) bool { return e.ID != 0 && e.ID == a.ID }
 
 // fold gives what is left of a text where a service changes letter case and surrounding space.
 func fold(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
-
-func decimal(id int64) string {
-	if id == 0 {
-		return ""
-	}
-	return strconv.FormatInt(id, 10)
-}
 
 type matcher struct {
 	expected []Expected
@@ -97,45 +83,22 @@ type matcher struct {
 	used     []bool // of answered
 }
 
-// by matches those that a key identifies, alone among all of the spec and alone among all of the answer.
-func (m *matcher) by(k key) {
-	ofSpec, ofAnswer := map[string]int{}, map[string]int{}
-	for i := range m.expected {
-		ofSpec[k.expected(&m.expected[i])]++
-	}
-	for j := range m.answered {
-		ofAnswer[k.answered(&m.answered[j])]++
-	}
-	for i := range m.expected {
-		for j := range m.answered {
-			shared := k.expected(&m.expected[i])
-			if shared != "" && shared == k.answered(&m.answered[j]) && ofSpec[shared] == 1 && ofAnswer[shared] == 1 {
-				m.match(i, j)
-			}
-		}
-	}
-}
-
-// byMaskedEmail matches those whose address fits what is shown of one, each to no other.
-func (m *matcher) byMaskedEmail() {
+// by matches those that identify each other, and nobody else: neither of the spec nor of the answer.
+func (m *matcher) by(identifies func(*Expected, *idv.Individual) bool) {
 	ofSpec, ofAnswer := make([]int, len(m.expected)), make([]int, len(m.answered))
-	fits := func(i, j int) bool {
-		sent, shown := m.expected[i].Email, m.answered[j].Email.Reveal()
-		return sent != "" && SameOrMasked(shown, sent)
-	}
+	var pairs [][2]int
 	for i := range m.expected {
 		for j := range m.answered {
-			if fits(i, j) {
+			if identifies(&m.expected[i], &m.answered[j]) {
 				ofSpec[i]++
 				ofAnswer[j]++
+				pairs = append(pairs, [2]int{i, j})
 			}
 		}
 	}
-	for i := range m.expected {
-		for j := range m.answered {
-			if fits(i, j) && ofSpec[i] == 1 && ofAnswer[j] == 1 {
-				m.match(i, j)
-			}
+	for _, pair := range pairs {
+		if i, j := pair[0], pair[1]; ofSpec[i] == 1 && ofAnswer[j] == 1 {
+			m.match(i, j)
 		}
 	}
 }
@@ -165,8 +128,8 @@ func (m *matcher) dropContradictions() {
 		if a == nil {
 			continue
 		}
-		if of, ok := known[a.ID]; ok && of != i {
-			contradicted[i], contradicted[of] = true, true
+		if other, ok := known[a.ID]; ok && other != i {
+			contradicted[i], contradicted[other] = true, true
 		}
 	}
 	for i := range contradicted {
@@ -181,8 +144,6 @@ func (m *matcher) match(i, j int) {
 		m.found[i], m.used[j] = &m.answered[j], true
 	}
 }
-
-func (m *matcher) all(is func(*idv.Individual) bool) bool { return m.count(is) == len(m.answered) }
 
 func (m *matcher) count(is func(*idv.Individual) bool) (n int) {
 	for j := range m.answered {
