@@ -23,10 +23,14 @@ type search struct {
 func (l *Ledger) HeldByOther(
 	ctx context.Context, mandate types.NamespacedName, spec v1alpha1.ApplicationRecordSpec,
 ) (bool, error) {
-	matches := func(other v1alpha1.ApplicationRecord) bool { return holds(&other, mandate, &spec) }
+	found := false
+	look := func(other *v1alpha1.ApplicationRecord) bool {
+		found = holds(other, mandate, &spec)
+		return !found
+	}
 	for _, search := range l.searches(mandate, &spec) {
 		for _, namespace := range search.namespaces {
-			found, err := l.contains(ctx, matches, client.InNamespace(namespace), search.fields)
+			err := l.each(ctx, look, client.InNamespace(namespace), search.fields)
 			if found || err != nil {
 				return found, err
 			}
@@ -77,20 +81,23 @@ func (l *Ledger) searches(mandate types.NamespacedName, spec *v1alpha1.Applicati
 	return all
 }
 
-// contains reports whether a record that the options select matches.
-func (l *Ledger) contains(
-	ctx context.Context, matches func(v1alpha1.ApplicationRecord) bool, options ...client.ListOption,
-) (bool, error) {
-	next := ""
-	for {
+// each calls do with each record that the options select, until do reports false. It has a page of them in memory.
+func (l *Ledger) each(
+	ctx context.Context, do func(*v1alpha1.ApplicationRecord) bool, options ...client.ListOption,
+) error {
+	for next := ""; ; {
 		var page v1alpha1.ApplicationRecordList
 		paged := slices.Concat(options, []client.ListOption{client.Limit(pageSize), client.Continue(next)})
 		if err := l.Reader.List(ctx, &page, paged...); err != nil {
-			return false, err
+			return err
 		}
-		next = page.Continue
-		if found := slices.ContainsFunc(page.Items, matches); found || next == "" {
-			return found, nil
+		for i := range page.Items {
+			if !do(&page.Items[i]) {
+				return nil
+			}
+		}
+		if next = page.Continue; next == "" {
+			return nil
 		}
 	}
 }

@@ -59,26 +59,17 @@ func (r *Retention) sweep(ctx context.Context) error {
 	var errs []error
 	r.missing, r.nextMissing = r.nextMissing, map[types.UID]bool{}
 	unreadable := map[types.NamespacedName][]string{}
-	for _, namespace := range r.Ledger.namespaces() {
-		page := client.ListOptions{Namespace: namespace, Limit: pageSize}
-		for {
-			var records v1alpha1.ApplicationRecordList
-			if err := r.Ledger.Reader.List(ctx, &records, &page); err != nil {
-				errs = append(errs, err)
-				break
-			}
-			for i := range records.Items {
-				record := &records.Items[i]
-				if fields := tolerant.UnreadableFields(record); len(fields) > 0 {
-					unreadable[client.ObjectKeyFromObject(record)] = fields // and kept, whatever it is
-					continue
-				}
-				errs = append(errs, r.sweepRecord(ctx, record))
-			}
-			if page.Continue = records.Continue; page.Continue == "" {
-				break
-			}
+	sweep := func(record *v1alpha1.ApplicationRecord) bool {
+		if fields := tolerant.UnreadableFields(record); len(fields) > 0 {
+			unreadable[client.ObjectKeyFromObject(record)] = fields // and kept, whatever it is
+		} else {
+			errs = append(errs, r.sweepRecord(ctx, record))
 		}
+		return true
+	}
+	for _, namespace := range r.Ledger.namespaces() {
+		err := r.Ledger.each(ctx, sweep, client.InNamespace(namespace))
+		errs = append(errs, err)
 	}
 	r.Unreadable(unreadable)
 	return errors.Join(errs...)
