@@ -112,17 +112,10 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 		wanted.user.credentials, wanted.account = e.made.user.credentials, e.made.account
 		err = nil
 	}
-	if apierrors.IsNotFound(err) {
+	if problem := problemOf(err, v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretForbidden,
+		v1alpha1.ReasonSecretNotForThis); problem != "" {
 		e.forget()
-		return v1alpha1.ReasonSecretNotFound, nil
-	}
-	if apierrors.IsForbidden(err) {
-		e.forget()
-		return v1alpha1.ReasonSecretForbidden, nil
-	}
-	if errors.Is(err, secrets.ErrNotForThis) {
-		e.forget()
-		return v1alpha1.ReasonSecretNotForThis, nil
+		return problem, nil
 	}
 	if err != nil {
 		return "", err
@@ -146,6 +139,20 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	}
 	e.made = wanted
 	return "", nil
+}
+
+// problemOf says by one of three reasons why a Secret cannot be used; "" if it can, or if that is not known.
+func problemOf(err error, notFound, forbidden, notForThis string) string {
+	switch {
+	case apierrors.IsNotFound(err):
+		return notFound
+	case apierrors.IsForbidden(err):
+		return forbidden
+	case errors.Is(err, secrets.ErrNotForThis):
+		return notForThis
+	default:
+		return ""
+	}
 }
 
 // limitsOf gives the limits of a user, which all clients of the user share.

@@ -148,11 +148,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Watches(&v1alpha1.Mandate{}, handler.TypedEnqueueRequestsFromMapFunc(r.mandateChanged)).
 		WatchesRawSource(breakerChanged)
 	if r.config.ClusterServices {
-		controlled.Watches(
-			&v1alpha1.ClusterIdentityService{},
-			enqueue,
-			builder.WithPredicates(engine.SpecOrRequestChanged),
-		)
+		controlled.Watches(&v1alpha1.ClusterIdentityService{}, enqueue, builder.WithPredicates(engine.SpecOrRequestChanged))
 	}
 	return controlled.
 		WithOptions(controller.TypedOptions[connection.Key]{

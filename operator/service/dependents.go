@@ -85,13 +85,9 @@ func (d *dependents) add(m *v1alpha1.Mandate) {
 
 // setShared sets a condition that tells of several Mandates, or removes it, and reports whether it was not set before.
 func setShared(status *v1alpha1.IdentityServiceStatus, generation int64, kind string, is bool) (news bool) {
-	if !is {
-		meta.RemoveStatusCondition(&status.Conditions, kind)
-		return false
+	reason := ""
+	if is {
+		reason = kind
 	}
-	before := meta.IsStatusConditionTrue(status.Conditions, kind)
-	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-		Type: kind, Status: metav1.ConditionTrue, Reason: kind, Message: sharedMessages[kind], ObservedGeneration: generation,
-	})
-	return !before
+	return setWarning(status, generation, kind, reason, sharedMessages[kind])
 }

@@ -2,12 +2,9 @@ package service
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -50,36 +47,27 @@ func (r *Reconciler) receiving(ctx context.Context, service connection.Service, 
 	var secret corev1.Secret
 	name := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 	err := secrets.Get(ctx, r.config.Live, name, v1alpha1.SecretUseNotifications, &secret)
+	problem := problemOf(err, v1alpha1.ReasonNotificationSecretNotFound, v1alpha1.ReasonNotificationSecretForbidden,
+		v1alpha1.ReasonNotificationSecretNotForThis)
 	switch {
-	case errors.Is(err, secrets.ErrNotForThis):
-		return receiving{problem: v1alpha1.ReasonNotificationSecretNotForThis}
-	case apierrors.IsNotFound(err):
-		return receiving{problem: v1alpha1.ReasonNotificationSecretNotFound}
-	case apierrors.IsForbidden(err):
-		return receiving{problem: v1alpha1.ReasonNotificationSecretForbidden}
+	case problem != "":
+		return receiving{problem: problem}
 	case err != nil:
 		return before
 	}
 	var found receiving
 	for _, key := range []string{receiver.KeyToken, receiver.KeyPreviousToken} {
-		if token, good := receiver.TokenOf(secret.Data[key]); good {
+		value, given := secret.Data[key]
+		if token, good := receiver.TokenOf(value); good {
 			found.digests = append(found.digests, receiver.Digest(token))
+		} else if given || key == receiver.KeyToken {
+			found.problem = v1alpha1.ReasonNotificationSecretInvalid
 		}
 	}
-	if !hasGoodTokens(secret.Data) {
+	if _, fits := receiver.PayloadOf(secret.Data[receiver.KeyPayload]); !fits {
 		found.problem = v1alpha1.ReasonNotificationSecretInvalid
 	}
 	return found
-}
-
-// hasGoodTokens reports whether there is a token, none that the receiver would refuse, and no payload that is not JSON.
-func hasGoodTokens(data map[string][]byte) bool {
-	_, good := receiver.TokenOf(data[receiver.KeyToken])
-	if previous, rotating := data[receiver.KeyPreviousToken]; good && rotating {
-		_, good = receiver.TokenOf(previous)
-	}
-	_, fits := receiver.PayloadOf(data[receiver.KeyPayload])
-	return good && fits
 }
 
 // receivedTimeInterval is how often the status shows that notifications arrive.
@@ -90,15 +78,8 @@ const receivedTimeInterval = 10 * time.Minute
 func showNotifications(
 	service connection.Service, status *v1alpha1.IdentityServiceStatus, found receiving, last time.Time,
 ) {
-	problem := found.problem
-	if problem == "" {
-		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionNotificationsUnavailable)
-	} else {
-		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-			Type: v1alpha1.ConditionNotificationsUnavailable, Status: metav1.ConditionTrue, Reason: problem,
-			Message: notificationMessages[problem], ObservedGeneration: service.GetGeneration(),
-		})
-	}
+	setWarning(status, service.GetGeneration(), v1alpha1.ConditionNotificationsUnavailable, found.problem,
+		notificationMessages[found.problem])
 	if service.NotificationsSecret() == nil {
 		status.Notifications = nil
 		return

@@ -89,11 +89,8 @@ func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, servi
 	} else {
 		controllerutil.RemoveFinalizer(after, v1alpha1.ServiceFinalizer)
 	}
-	if err := r.config.Metadata.Patch(
-		ctx,
-		after,
-		client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}),
-	); err != nil {
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.config.Metadata.Patch(ctx, after, patch); err != nil {
 		return err
 	}
 	service.SetFinalizers(after.Finalizers)

@@ -111,16 +111,13 @@ func (r *Reconciler) writeStatus(
 		status.MandateTypes, status.Truncated = mandateTypes(e.references)
 	}
 	setProgress(status, generation, reason)
-	before := meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionInUse)
+	remains := ""
 	if blocksDeletion(service, found.needed) {
-		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-			Type: v1alpha1.ConditionInUse, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMandatesRemain,
-			Message: remainingMessage(found.needed), ObservedGeneration: generation,
-		})
-	} else {
-		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionInUse)
+		remains = v1alpha1.ReasonMandatesRemain
 	}
 	news := map[string]bool{
+		v1alpha1.ConditionInUse: setWarning(
+			status, generation, v1alpha1.ConditionInUse, remains, remainingMessage(found.needed)),
 		v1alpha1.ConditionApplicationsMissing: setShared(
 			status, generation, v1alpha1.ConditionApplicationsMissing, found.confirming >= manyMissing),
 		v1alpha1.ConditionAccountChanged: setShared(
@@ -134,16 +131,14 @@ func (r *Reconciler) writeStatus(
 		return err
 	}
 	e.written, e.writtenFrom = updated, service.GetResourceVersion()
-	for kind, is := range news {
-		if is {
-			r.config.Events.Eventf(
-				service, nil, corev1.EventTypeWarning, kind, engine.ActionObserve, "%s", sharedMessages[kind])
+	for kind, isNew := range news {
+		action := engine.ActionObserve
+		if kind == v1alpha1.ConditionInUse {
+			action = engine.ActionDelete
 		}
-	}
-	if !before && blocksDeletion(service, found.needed) {
-		r.config.Events.Eventf(
-			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, engine.ActionDelete,
-			"%s", remainingMessage(found.needed))
+		if c := meta.FindStatusCondition(status.Conditions, kind); isNew && c != nil {
+			r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, c.Reason, action, "%s", c.Message)
+		}
 	}
 	return nil
 }
@@ -158,13 +153,27 @@ func setProgress(status *v1alpha1.IdentityServiceStatus, generation int64, reaso
 		ready.Status = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&status.Conditions, ready)
-	if !slices.Contains(stalledReasons, reason) {
-		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
-		return
+	stalled := ""
+	if slices.Contains(stalledReasons, reason) {
+		stalled = reason
 	}
-	stalled := ready
-	stalled.Type, stalled.Status = v1alpha1.ConditionStalled, metav1.ConditionTrue
-	meta.SetStatusCondition(&status.Conditions, stalled)
+	setWarning(status, generation, v1alpha1.ConditionStalled, stalled, ready.Message)
+}
+
+// setWarning sets a condition that is there only while it is True, or removes it without a reason. It reports whether
+// the condition was not there before.
+func setWarning(
+	status *v1alpha1.IdentityServiceStatus, generation int64, kind, reason, message string,
+) (news bool) {
+	if reason == "" {
+		meta.RemoveStatusCondition(&status.Conditions, kind)
+		return false
+	}
+	before := meta.IsStatusConditionTrue(status.Conditions, kind)
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message, ObservedGeneration: generation,
+	})
+	return !before
 }
 
 func mandateTypes(references *idv.References) (types []v1alpha1.MandateType, truncated bool) {
