@@ -41,7 +41,7 @@ func (r *reconciliation) begin(ctx context.Context) error {
 	call = r.order(call)
 	call.Evidence, call.Generation = r.evidence, r.mandate.Generation
 	call.RequestedBy = engine.RequestedBy(r.action)
-	record, err := r.ledger.Begin(context.WithoutCancel(ctx), r.record, call, nil)
+	record, err := r.config.Ledger.Begin(context.WithoutCancel(ctx), r.record, call, nil)
 	switch {
 	case errors.Is(err, ledger.ErrLost):
 		r.facts.record = recordFacts{}
@@ -148,11 +148,11 @@ func (r *reconciliation) end(ctx context.Context) error {
 		r.facts.call = callFacts{phase: over, result: v1alpha1.CallNotSent}
 	}
 	call, result := r.open, v1alpha1.CallUnknown
-	end := r.ledger.EndOther
+	end := r.config.Ledger.EndOther
 	switch {
 	case r.facts.call.phase == over:
 		call, result = &r.call, r.facts.call.result
-		end = r.ledger.End
+		end = r.config.Ledger.End
 	case r.facts.record.open == unsentCall:
 		result = v1alpha1.CallNotSent
 	}

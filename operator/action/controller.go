@@ -57,16 +57,9 @@ type Config struct {
 
 // Reconciler reconciles MandateActions.
 type Reconciler struct {
-	services     *engine.Services
-	cache        client.Reader
-	live         client.Reader
+	config       Config
 	liveServices *connection.LiveReader
 	liveMetadata *engine.LiveMetadata
-	writer       client.Writer
-	ledger       ledger.Ledger
-	statusWriter client.SubResourceWriter
-	ended        func(v1alpha1.MandateActionType, bool, string)
-	resetEnded   func(types.NamespacedName)
 	handover     time.Duration
 	clock        clock.Clock
 
@@ -83,16 +76,9 @@ const maxHandover = 30 * time.Second
 func NewReconciler(config Config) *Reconciler {
 	live := connection.ServiceReader{Reader: config.Live, ClusterServices: config.Services.ClusterServices}
 	return &Reconciler{
-		services:     &config.Services,
-		cache:        config.Cache,
-		live:         config.Live,
+		config:       config,
 		liveServices: connection.NewLiveReader(live),
 		liveMetadata: engine.NewLiveMetadata(config.Live),
-		writer:       config.Writer,
-		ledger:       config.Ledger,
-		statusWriter: config.Status,
-		ended:        config.Ended,
-		resetEnded:   config.ResetEnded,
 		handover:     min(config.SettleDelay, maxHandover),
 		clock:        clock.RealClock{},
 	}
@@ -107,7 +93,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	return ctrl.NewControllerManagedBy(manager).Named("mandateaction").
 		For(&v1alpha1.MandateAction{}, builder.WithPredicates(engine.SpecChanged)).
 		Watches(&v1alpha1.Mandate{}, handler.EnqueueRequestsFromMapFunc(r.mandateChanged)).
-		WatchesRawSource(engine.Wakeups(r.services.Connections.Actions)).
+		WatchesRawSource(engine.Wakeups(r.config.Services.Connections.Actions)).
 		WithOptions(engine.ControllerOptions(workers)).
 		Complete(r)
 }
@@ -124,10 +110,10 @@ func (r *Reconciler) FailedRecords() int { return r.runner.FailedRecords() }
 // Reconcile performs steps until there is nothing left to do for a MandateAction now.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	name := request.NamespacedName
-	defer r.services.Connections.Actions.Done(name)
+	defer r.config.Services.Connections.Actions.Done(name)
 	return r.runner.Run(ctx, name, func() (engine.Reconciliation[step], error) {
 		action := &v1alpha1.MandateAction{}
-		if err := r.cache.Get(ctx, name, action); apierror.IsUnreadable(err) {
+		if err := r.config.Cache.Get(ctx, name, action); apierror.IsUnreadable(err) {
 			return nil, nil // until it is corrected
 		} else if err != nil {
 			r.localState.Forget(name)

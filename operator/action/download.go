@@ -62,26 +62,19 @@ func (r *reconciliation) download(ctx context.Context) {
 func (r *reconciliation) lookForSecret(ctx context.Context) error {
 	secret := &metav1.PartialObjectMetadata{}
 	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	err := r.live.Get(
-		ctx,
-		types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.ReportSecretRef.Name},
-		secret,
-	)
+	name := types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.ReportSecretRef.Name}
+	err := r.config.Live.Get(ctx, name, secret)
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	r.facts.secret = secretFacts{
-		checked: true,
-		exists:  err == nil,
-		mine:    err == nil && metav1.IsControlledBy(secret, r.action),
-	}
+	r.facts.secret = secretFacts{checked: true, exists: err == nil, mine: metav1.IsControlledBy(secret, r.action)}
 	r.localState.Update(r.action, func(s *localState) { s.noSecret = err != nil })
 	return nil
 }
 
 // checkAccess asks whether the operator may create Secrets in the namespace. Without config/reports, it may not.
 func (r *reconciliation) checkAccess(ctx context.Context) error {
-	allowed, err := engine.IsAllowed(ctx, r.writer, authorizationv1.ResourceAttributes{
+	allowed, err := engine.IsAllowed(ctx, r.config.Writer, authorizationv1.ResourceAttributes{
 		Namespace: r.action.Namespace, Verb: "create", Resource: "secrets",
 	})
 	if err != nil {
@@ -104,16 +97,14 @@ func (r *reconciliation) store(ctx context.Context) error {
 		},
 		Data: map[string][]byte{keyReport: r.report.content, keyContentType: []byte(r.report.contentType)},
 	}
-	err := r.writer.Create(ctx, secret)
+	err := r.config.Writer.Create(ctx, secret)
 	switch {
 	case err == nil:
 		log.FromContext(ctx).Info("Stored the report", "applicationID", r.facts.mandate.application)
 		r.facts.secret = secretFacts{checked: true, exists: true, mine: true}
 	case apierrors.IsAlreadyExists(err):
 		r.facts.secret = secretFacts{} // by whom?
-	case apierrors.IsForbidden(err),
-		apierrors.IsInvalid(err),
-		apierrors.IsBadRequest(err),
+	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err),
 		apierrors.IsRequestEntityTooLargeError(err):
 		r.facts.storing = storingFacts{refused: true} // by RBAC?
 		log.FromContext(ctx).Info("Failed to create the Secret for the report", "error", apierror.Redact(err).Error())

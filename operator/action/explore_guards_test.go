@@ -171,9 +171,9 @@ func guardsOfEnds() map[string]explore.Guard {
 		},
 		"the end is conditional": {
 			Why: "of two operators, one ends the action", File: "status.go",
-			Old: "		client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}),",
-			Off: "		pick(ON, client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}), " +
-				"client.MergeFrom(r.action)),",
+			Old: "	patch := client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{})",
+			Off: "	patch := pick(ON, client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}), " +
+				"client.MergeFrom(r.action))",
 			CaughtBy: "TestExplore/crashes and lost answers", Fails: "A3: ",
 		},
 		"not sent": {

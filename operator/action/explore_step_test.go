@@ -108,7 +108,7 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	} else {
 		*p = *o.current
 		// The limiter of this step: at the same time, other workers of the explorer go on with the same reconciliation.
-		own, _ := r.services.Connections.Get(p.session.Key)
+		own, _ := r.config.Services.Connections.Get(p.session.Key)
 		p.session.Connection.Actions = own.Actions
 	}
 	s.current = p
@@ -120,7 +120,7 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	if s.emailed && messages.Messages == 0 && s.violation == "" {
 		s.violation = "A4: a request that e-mails somebody is not in the log"
 	}
-	s.prove(r.services)
+	s.prove(&r.config.Services)
 	if err != nil {
 		what += " -> " + err.Error()
 	}

@@ -32,12 +32,8 @@ func indexAction(object client.Object) []string {
 // mandateChanged gives the actions that may have waited for a change of a Mandate.
 func (r *Reconciler) mandateChanged(ctx context.Context, mandate client.Object) []reconcile.Request {
 	var actions v1alpha1.MandateActionList
-	err := r.cache.List(
-		ctx,
-		&actions,
-		client.InNamespace(mandate.GetNamespace()),
-		client.MatchingFields{mandateField: mandate.GetName()},
-	)
+	err := r.config.Cache.List(ctx, &actions,
+		client.InNamespace(mandate.GetNamespace()), client.MatchingFields{mandateField: mandate.GetName()})
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Failed to list the MandateActions of a Mandate, will retry when it changes")
 		return nil
@@ -57,14 +53,14 @@ func sawMandate(status *v1alpha1.MandateActionStatus) bool {
 	return waiting != nil && waiting.Reason != v1alpha1.ReasonMandateNotFound
 }
 
+func (r *reconciliation) mandateName() types.NamespacedName {
+	return types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.MandateRef.Name}
+}
+
 // observeMandate collects what the Mandate says and what is known of its IdentityService.
 func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reader) error {
 	mandate := &v1alpha1.Mandate{}
-	err := reader.Get(
-		ctx,
-		types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.MandateRef.Name},
-		mandate,
-	)
+	err := reader.Get(ctx, r.mandateName(), mandate)
 	if err != nil {
 		r.facts.mandate = mandateFacts{seen: r.facts.mandate.seen}
 		return client.IgnoreNotFound(err)
@@ -79,17 +75,16 @@ func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reade
 		stalled:   meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionStalled),
 		final:     status.Outcome == v1alpha1.OutcomeCompleted || status.Outcome == v1alpha1.OutcomeRejected,
 		gone:      status.Outcome == v1alpha1.OutcomeExpired || status.Outcome == v1alpha1.OutcomeDeleted,
-		named: slices.ContainsFunc(
-			mandate.Spec.Individuals,
-			func(i v1alpha1.Individual) bool { return i.Name == r.action.Spec.Individual },
-		),
+		named: slices.ContainsFunc(mandate.Spec.Individuals, func(i v1alpha1.Individual) bool {
+			return i.Name == r.action.Spec.Individual
+		}),
+		application: ptr.Deref(status.ApplicationID, 0),
 	}
 	r.mandate, r.reference = mandate.ObjectMeta, status.Reference
-	r.facts.mandate.application = ptr.Deref(status.ApplicationID, 0)
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
 	r.facts.mandate.unmatched = ready != nil && ready.Reason == v1alpha1.ReasonIndividualsUnmatched
 	r.observeIndividual(status)
-	r.facts.service, err = r.session.Resolve(ctx, r.services, mandate)
+	r.facts.service, err = r.session.Resolve(ctx, &r.config.Services, mandate)
 	if r.facts.service.Known {
 		r.client = r.session.Connection.Client
 	}
@@ -98,10 +93,9 @@ func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reade
 }
 
 func (r *reconciliation) observeIndividual(status *v1alpha1.MandateStatus) {
-	i := slices.IndexFunc(
-		status.Individuals,
-		func(i v1alpha1.IndividualStatus) bool { return i.Name == r.action.Spec.Individual },
-	)
+	i := slices.IndexFunc(status.Individuals, func(i v1alpha1.IndividualStatus) bool {
+		return i.Name == r.action.Spec.Individual
+	})
 	if i < 0 {
 		return
 	}
@@ -117,7 +111,7 @@ func (r *reconciliation) observeIndividual(status *v1alpha1.MandateStatus) {
 // readMandate looks at the Mandate past the cache, which may be further behind than that of the actions: a Mandate that
 // was suspended before the action was created keeps it from being carried out.
 func (r *reconciliation) readMandate(ctx context.Context) error {
-	if err := r.observeMandate(ctx, r.live); err != nil {
+	if err := r.observeMandate(ctx, r.config.Live); err != nil {
 		return err
 	}
 	r.facts.mandate.live = true
@@ -145,7 +139,7 @@ func (r *reconciliation) readApplication(ctx context.Context) error {
 	s.sameReference = application.Reference == "" || strings.EqualFold(application.Reference, r.reference)
 	s.sameAccount = s.sameReference && application.Reference != ""
 	if f := &r.facts; s.sameAccount && f.record.otherAccount && f.record.application == f.mandate.application {
-		r.services.Connections.Prove(r.session.Key, connection.AccountOf(r.record), r.session.Connection.Account)
+		r.config.Services.Connections.Prove(r.session.Key, connection.AccountOf(r.record), r.session.Connection.Account)
 	}
 	return r.identify(ctx, application)
 }
@@ -154,7 +148,7 @@ func (r *reconciliation) readApplication(ctx context.Context) error {
 // sent: the id in the status may be a guess of an earlier version, or the service may have changed it.
 func (r *reconciliation) identify(ctx context.Context, application *idv.Application) error {
 	s, known := &r.facts.subject, individuals.Recorded(individuals.Known(r.observed), r.record)
-	expected, err := individuals.Sent(ctx, r.live, known, r.observed, r.reference)
+	expected, err := individuals.Sent(ctx, r.config.Live, known, r.observed, r.reference)
 	if err != nil {
 		return err
 	}

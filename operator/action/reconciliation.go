@@ -76,7 +76,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, action *v1alpha1.Man
 		c.facts.expires = status.CompletedTime.Add(time.Duration(*ttl) * time.Second)
 	}
 	c.facts.mandate.seen = sawMandate(status)
-	err := c.observeMandate(ctx, r.cache)
+	err := c.observeMandate(ctx, r.config.Cache)
 	return c, err
 }
 
@@ -249,7 +249,7 @@ func (r *reconciliation) backoff() time.Duration {
 func (r *reconciliation) expire(ctx context.Context) error {
 	r.facts.failureReason = reasonDeleting
 	asRead := client.Preconditions{UID: &r.action.UID, ResourceVersion: &r.action.ResourceVersion}
-	err := r.writer.Delete(ctx, r.action, asRead)
+	err := r.config.Writer.Delete(ctx, r.action, asRead)
 	if apierrors.IsConflict(err) {
 		r.facts.failureReason = reasonStaleCache
 		return nil

@@ -3,7 +3,6 @@ package action
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -13,8 +12,7 @@ import (
 
 // readRecord sees in the ledger, past any cache, whether the name was used.
 func (r *reconciliation) readRecord(ctx context.Context) error {
-	mandate := types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.MandateRef.Name}
-	record, err := r.ledger.Get(ctx, mandate)
+	record, err := r.config.Ledger.Get(ctx, r.mandateName())
 	if err != nil {
 		return err
 	}
@@ -74,7 +72,7 @@ func (r *reconciliation) findOpen() openCall {
 
 // tellOfReset is before the action ends: who waits for that looks at the evidence of the Mandate next.
 func (r *reconciliation) tellOfReset() {
-	if r.resetEnded != nil && r.action.Spec.Type == v1alpha1.MandateActionResetIndividual {
-		r.resetEnded(types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.MandateRef.Name})
+	if r.config.ResetEnded != nil && r.action.Spec.Type == v1alpha1.MandateActionResetIndividual {
+		r.config.ResetEnded(r.mandateName())
 	}
 }

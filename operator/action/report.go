@@ -30,7 +30,7 @@ func readReport(contentType string, body []byte) (report file, isURL bool) {
 		return report, false
 	}
 	var found texts
-	found.collect(body)
+	found.collect(json.NewDecoder(bytes.NewReader(body)))
 	switch {
 	case len(found.files) == 1:
 		return found.files[0], false
@@ -53,43 +53,23 @@ type texts struct {
 	list  bool
 }
 
-// place is where the next token of JSON is.
-type place int
-
-const (
-	inList place = iota
-	atName
-	atValue
-)
-
-// collect reads valid JSON token by token: decoded as a whole, it could take a hundred times its size.
-func (t *texts) collect(body []byte) {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	open := []place{atValue}
-	for {
-		token, err := decoder.Token()
-		if err != nil {
-			return
+// collect reads the next value of valid JSON, token by token: decoded as a whole, it could take a hundred times its
+// size.
+func (t *texts) collect(decoder *json.Decoder) {
+	token, _ := decoder.Token()
+	switch v := token.(type) {
+	case string:
+		t.read(v)
+	case json.Delim:
+		for decoder.More() {
+			if v == '[' {
+				t.list = true
+			} else {
+				_, _ = decoder.Token() // the name of a member
+			}
+			t.collect(decoder)
 		}
-		last := &open[len(open)-1]
-		switch {
-		case token == json.Delim('}') || token == json.Delim(']'):
-			open = open[:len(open)-1]
-			continue
-		case *last == atName:
-			*last = atValue
-			continue
-		case *last == atValue:
-			*last = atName
-		default:
-			t.list = true
-		}
-		switch v := token.(type) {
-		case string:
-			t.read(v)
-		case json.Delim:
-			open = append(open, map[json.Delim]place{'{': atName, '[': inList}[v])
-		}
+		_, _ = decoder.Token() // the end
 	}
 }
 

@@ -22,15 +22,12 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string) error {
 	if equality.Semantic.DeepEqual(updated.Status, r.action.Status) {
 		return nil
 	}
-	if err := r.statusWriter.Patch(
-		ctx,
-		updated,
-		client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}),
-	); err != nil {
+	patch := client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{})
+	if err := r.config.Status.Patch(ctx, updated, patch); err != nil {
 		return err
 	}
-	if r.action.Status.CompletedTime == nil && updated.Status.CompletedTime != nil && r.ended != nil {
-		r.ended(updated.Spec.Type, conditionSpecs[reason].progress == complete, reason)
+	if r.action.Status.CompletedTime == nil && updated.Status.CompletedTime != nil && r.config.Ended != nil {
+		r.config.Ended(updated.Spec.Type, conditionSpecs[reason].progress == complete, reason)
 	}
 	r.action = updated
 	return nil
@@ -59,16 +56,10 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateActionStatus, reason 
 	}
 	v := conditionSpecs[reason]
 	set := func(conditionType string) {
-		meta.SetStatusCondition(
-			&status.Conditions,
-			metav1.Condition{
-				Type:               conditionType,
-				Status:             metav1.ConditionTrue,
-				Reason:             reason,
-				Message:            v.message,
-				ObservedGeneration: generation,
-			},
-		)
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+			Type: conditionType, Status: metav1.ConditionTrue, Reason: reason, Message: v.message,
+			ObservedGeneration: generation,
+		})
 	}
 	if v.progress == open {
 		set(v1alpha1.ConditionReconciling)

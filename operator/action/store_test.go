@@ -31,7 +31,7 @@ func (w *secretWriter) Create(_ context.Context, object client.Object, _ ...clie
 func TestReportHasAnOwner(t *testing.T) {
 	writer := &secretWriter{}
 	r := &reconciliation{
-		Reconciler: &Reconciler{writer: writer},
+		Reconciler: &Reconciler{config: Config{Writer: writer}},
 		action:     &v1alpha1.MandateAction{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "report", UID: "1"}},
 		report:     file{content: []byte("%PDF-")},
 	}
