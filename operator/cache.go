@@ -97,23 +97,17 @@ func stripMetadata(object any) (any, error) {
 		annotations[tolerant.Annotation] = unreadable
 	}
 	if annotated, ok := object.(client.Object); ok {
-		if request := engine.ReconcileRequest(annotated); request != "" {
-			annotations[v1alpha1.ReconcileRequestAnnotation] = strings.Clone(request)
-		}
-		if candidates := engine.Candidates(annotated); len(candidates) > 0 {
-			annotations[v1alpha1.CandidateAnnotation] = engine.FormatCandidates(candidates)
-		}
-		if record := engine.CompleteRecord(annotated); record != "" {
-			annotations[v1alpha1.RecordCompleteAnnotation] = strings.Clone(string(record))
-		}
-		if author := engine.RequestedBy(annotated); author != "" {
-			annotations[v1alpha1.RequestedByAnnotation] = strings.Clone(author)
-		}
-		if ids := engine.UnknownIDs(annotated); len(ids) > 0 {
-			annotations[v1alpha1.UnknownIDsAnnotation] = engine.FormatCandidates(ids)
-		}
-		if account := connection.VouchedAccount(annotated); account != "" {
-			annotations[v1alpha1.SameAccountAnnotation] = strings.Clone(account)
+		for name, value := range map[string]string{
+			v1alpha1.ReconcileRequestAnnotation: engine.ReconcileRequest(annotated),
+			v1alpha1.CandidateAnnotation:        engine.FormatCandidates(engine.Candidates(annotated)),
+			v1alpha1.RecordCompleteAnnotation:   string(engine.CompleteRecord(annotated)),
+			v1alpha1.RequestedByAnnotation:      engine.RequestedBy(annotated),
+			v1alpha1.UnknownIDsAnnotation:       engine.FormatCandidates(engine.UnknownIDs(annotated)),
+			v1alpha1.SameAccountAnnotation:      connection.VouchedAccount(annotated),
+		} {
+			if value != "" {
+				annotations[name] = strings.Clone(value)
+			}
 		}
 	}
 	metadata.SetAnnotations(nil)

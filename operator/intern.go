@@ -21,23 +21,12 @@ const (
 // Package unique is of no use here: it forgets a value when nobody holds its Handle any more, and a string cannot hold
 // it. Mandates that are decoded between two garbage collections would share their texts, and no others.
 type interner struct {
-	mu           sync.Mutex
-	texts        map[string]string // our own: reasons, messages, names of objects
-	count        int               // of all values of services
-	serviceTexts map[string]string
-	states       pool[v1alpha1.ServiceState]
-	mandateTypes pool[v1alpha1.MandateType]
-	counts       pool[int64]
-	flags        pool[bool]
+	mu     sync.Mutex
+	texts  map[string]string // our own: reasons, messages, names of objects
+	values map[any]any       // those of services: texts, and pointers to all others
 }
 
-func newInterner() *interner {
-	return &interner{
-		texts: map[string]string{}, serviceTexts: map[string]string{},
-		states: pool[v1alpha1.ServiceState]{}, mandateTypes: pool[v1alpha1.MandateType]{},
-		counts: pool[int64]{}, flags: pool[bool]{},
-	}
-}
+func newInterner() *interner { return &interner{texts: map[string]string{}, values: map[any]any{}} }
 
 // intern makes a Mandate smaller that was just decoded. Readers of the cache get deep copies. A list with
 // UnsafeDisableDeepCopy has the interned values themselves, which its readers must not change.
@@ -53,7 +42,7 @@ func (i *interner) intern(m *v1alpha1.Mandate) {
 	i.internServiceText(&status.State, &status.Progress)
 	internText(i, &spec.DeletionPolicy)
 	if t := status.MandateType; t != nil && len(t.Name)+len(t.Code) <= maxInternedText {
-		internPointer(i, i.mandateTypes, &status.MandateType)
+		internPointer(i, &status.MandateType)
 	}
 	for n := range status.Conditions {
 		c := &status.Conditions[n]
@@ -70,8 +59,8 @@ func (i *interner) intern(m *v1alpha1.Mandate) {
 
 func (i *interner) internIndividual(individual *v1alpha1.IndividualStatus) {
 	i.internState(&individual.State)
-	internPointer(i, i.flags, &individual.TermsAccepted)
-	internPointer(i, i.counts, &individual.ChecksInReview, &individual.ChecksPending, &individual.ChecksPassed)
+	internPointer(i, &individual.TermsAccepted)
+	internPointer(i, &individual.ChecksInReview, &individual.ChecksPending, &individual.ChecksPassed)
 	for n := range individual.CompletedActions {
 		i.internServiceText(&individual.CompletedActions[n])
 	}
@@ -85,24 +74,20 @@ func (i *interner) internIndividual(individual *v1alpha1.IndividualStatus) {
 
 func (i *interner) internState(state **v1alpha1.ServiceState) {
 	if *state != nil && len((*state).Name) <= maxInternedText {
-		internPointer(i, i.states, state)
+		internPointer(i, state)
 	}
 }
 
-// pool has a pointer to each value.
-type pool[T comparable] map[T]*T
-
-// internPointer replaces pointers by the one that the pool has to an equal value.
-func internPointer[T comparable](i *interner, p pool[T], fields ...**T) {
+// internPointer replaces pointers by the one that the interner has to an equal value.
+func internPointer[T comparable](i *interner, fields ...**T) {
 	for _, field := range fields {
 		if *field == nil {
 			continue
 		}
-		if known, ok := p[**field]; ok {
+		if known, ok := i.values[**field].(*T); ok {
 			*field = known
-		} else if i.count < maxInterned {
-			i.count++
-			p[**field] = *field
+		} else if len(i.values) < maxInterned {
+			i.values[**field] = *field
 		}
 	}
 }
@@ -122,11 +107,10 @@ func internText[T ~string](i *interner, fields ...*T) {
 // internServiceText is internText for what a service says: it can say much, and must not keep other texts out.
 func (i *interner) internServiceText(fields ...*string) {
 	for _, field := range fields {
-		if known, ok := i.serviceTexts[*field]; ok {
+		if known, ok := i.values[*field].(string); ok {
 			*field = known
-		} else if i.count < maxInterned && len(*field) <= maxInternedText {
-			i.count++
-			i.serviceTexts[*field] = *field
+		} else if len(i.values) < maxInterned && len(*field) <= maxInternedText {
+			i.values[*field] = *field
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestInternIsBounded(t *testing.T) {
 	for i := range 2 * maxInterned {
 		interner.intern(&v1alpha1.Mandate{Status: v1alpha1.MandateStatus{State: fmt.Sprint(i)}})
 	}
-	own, services := len(interner.texts), len(interner.mandateTypes)+len(interner.serviceTexts)
+	own, services := len(interner.texts), len(interner.values)
 	if own > maxInterned || services > maxInterned {
 		t.Errorf("%d values and %d of services are kept, more than %d", own, services, maxInterned)
 	}
@@ -120,7 +120,7 @@ func TestInternedTextsOfServices(t *testing.T) {
 	if unsafe.StringData(one) != unsafe.StringData(other) {
 		t.Error("two Mandates have a copy each of a message")
 	}
-	if _, kept := interner.serviceTexts[long]; kept {
+	if _, kept := interner.values[long]; kept {
 		t.Error("a long text of a service is kept")
 	}
 }

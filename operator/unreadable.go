@@ -2,6 +2,7 @@ package operator
 
 import (
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/go-logr/logr"
@@ -34,59 +35,50 @@ func newUnreadableObjects(logger logr.Logger) *unreadableObjects {
 
 // observe follows the objects of an informer.
 func (u *unreadableObjects) observe(kind string, informer toolscache.SharedIndexInformer) {
-	see := func(object any) { u.record(kind, object) }
+	see := func(object any, fields []string) {
+		if name, err := toolscache.DeletionHandlingObjectToName(object); err == nil {
+			u.see(kind, types.NamespacedName(name), fields)
+		}
+	}
 	// The one error is that the informer has stopped.
 	_, _ = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: see, UpdateFunc: func(_, object any) { see(object) },
-		DeleteFunc: func(object any) { u.forget(kind, object) },
+		AddFunc:    func(object any) { see(object, tolerant.UnreadableFields(object)) },
+		UpdateFunc: func(_, object any) { see(object, tolerant.UnreadableFields(object)) },
+		DeleteFunc: func(object any) { see(object, nil) },
 	})
 }
 
-func (u *unreadableObjects) record(kind string, object any) {
-	fields := tolerant.UnreadableFields(object)
-	if len(fields) == 0 {
-		u.forget(kind, object)
-		return
-	}
-	name, err := toolscache.ObjectToName(object)
-	if err != nil {
-		return
-	}
+// see takes the fields of an object that were not decoded. There are none if it is gone.
+func (u *unreadableObjects) see(kind string, name types.NamespacedName, fields []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.add(kind, types.NamespacedName(name), fields)
-}
-
-// add is called with the lock.
-func (u *unreadableObjects) add(kind string, name types.NamespacedName, fields []string) {
-	if u.known[kind] == nil {
-		u.known[kind] = map[types.NamespacedName]bool{}
-	}
-	if !u.known[kind][name] {
+	known := u.known[kind]
+	switch {
+	case known[name] == (len(fields) > 0):
+		return
+	case known[name]:
+		delete(known, name)
+	default:
+		if known == nil {
+			known = map[types.NamespacedName]bool{}
+			u.known[kind] = known
+		}
+		known[name] = true
 		u.logger.Error(nil, "Not acting on an object with fields that cannot be decoded",
 			"kind", kind, "namespace", name.Namespace, "name", name.Name, "fields", fields)
 	}
-	u.known[kind][name] = true
-	unreadableCount.WithLabelValues(kind).Set(float64(len(u.known[kind])))
-}
-
-func (u *unreadableObjects) forget(kind string, object any) {
-	name, err := toolscache.DeletionHandlingObjectToName(object)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if err == nil && len(u.known[kind]) > 0 {
-		delete(u.known[kind], types.NamespacedName(name))
-		unreadableCount.WithLabelValues(kind).Set(float64(len(u.known[kind])))
-	}
+	unreadableCount.WithLabelValues(kind).Set(float64(len(known)))
 }
 
 // replaceRecords takes all ApplicationRecords that were not decoded completely, and their fields.
 func (u *unreadableObjects) replaceRecords(unreadable map[types.NamespacedName][]string) {
 	u.mu.Lock()
-	defer u.mu.Unlock()
-	maps.DeleteFunc(u.known[kindRecord], func(name types.NamespacedName, _ bool) bool { return unreadable[name] == nil })
-	unreadableCount.WithLabelValues(kindRecord).Set(float64(len(u.known[kindRecord])))
+	before := slices.Collect(maps.Keys(u.known[kindRecord]))
+	u.mu.Unlock()
+	for _, name := range before {
+		u.see(kindRecord, name, unreadable[name])
+	}
 	for name, fields := range unreadable {
-		u.add(kindRecord, name, fields)
+		u.see(kindRecord, name, fields)
 	}
 }

@@ -26,12 +26,6 @@ func Redact(err error) error {
 	for _, cause := range details.Causes {
 		fields = append(fields, cause.Field)
 	}
-	return fmt.Errorf(
-		"the API server answered %d %s about %s %q, fields %q",
-		status.Code,
-		status.Reason,
-		details.Kind,
-		details.Name,
-		fields,
-	)
+	return fmt.Errorf("the API server answered %d %s about %s %q, fields %q",
+		status.Code, status.Reason, details.Kind, details.Name, fields)
 }
