@@ -26,9 +26,8 @@ func newModel(capacity int) *model {
 	m.Mandates.OnWakeUp(func(object types.NamespacedName, _ bool) { m.wokenUp = append(m.wokenUp, object) })
 	for i, namespace := range []string{"", "a", "b", "b"} {
 		key := Key{Namespace: namespace, Name: fmt.Sprint(i)}
-		breaker := m.Breaker(key)
-		breaker.setUsable(true)
-		m.limiters = append(m.limiters, m.Mandates.of(key, breaker))
+		m.Breaker(key).setUsable(true)
+		m.limiters = append(m.limiters, m.entry(key).mandates)
 	}
 	return m
 }
@@ -106,7 +105,7 @@ func TestNamespacesAreServedRoundRobin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const hold = 9 * time.Second
-		o := newObservedIn(newLimiters(10), "")
+		o := newObservedIn(newLimiters(10), true)
 		var stopped atomic.Bool
 		var work func(object types.NamespacedName, urgent bool)
 		work = func(object types.NamespacedName, urgent bool) {
@@ -156,7 +155,7 @@ func TestNamespaceHasItsShareOfThePool(t *testing.T) {
 	limiters := newLimiters(2)
 	acquired := 0
 	for range saturatedConnections {
-		greedy := newObservedIn(limiters, "greedy")
+		greedy := newObservedIn(limiters, false)
 		for i := range 3 {
 			if greedy.TryAcquire(types.NamespacedName{Namespace: "greedy", Name: fmt.Sprint(i)}, Read, true) {
 				acquired++
@@ -166,7 +165,7 @@ func TestNamespaceHasItsShareOfThePool(t *testing.T) {
 	if acquired > limiters.pool.capacity/4 {
 		t.Errorf("one namespace has %d of %d slots", acquired, limiters.pool.capacity)
 	}
-	if got := newObservedIn(limiters, "team").tryAcquire("A", "B"); len(got) != 2 {
+	if got := newObservedIn(limiters, false).tryAcquire("A", "B"); len(got) != 2 {
 		t.Errorf("another namespace acquired slots for %q only", got)
 	}
 }
@@ -178,7 +177,7 @@ func TestPoolPassesSlotsOn(t *testing.T) {
 	limiters.pool = shares{capacity: 1}
 	var all []*observed
 	for range 3 {
-		all = append(all, newObservedIn(limiters, "team"))
+		all = append(all, newObservedIn(limiters, false))
 	}
 	if !slices.Equal(all[0].tryAcquire("a"), []string{"a"}) || all[1].tryAcquire("b") != nil ||
 		all[2].tryAcquire("c") != nil {

@@ -88,10 +88,9 @@ func (l *ConcurrencyLimiter) TryAcquire(object types.NamespacedName, class Class
 
 // Await has an object woken up as after TryAcquire. Its status says that it waits.
 func (l *ConcurrencyLimiter) Await(object types.NamespacedName, class Class, urgent bool) {
-	l.limiters.mu.Lock()
-	defer l.limiters.unlock()
-	l.enqueue(waiter{object: object, class: class, urgent: urgent, limiter: l, informed: true})
-	l.offerSlots()
+	l.update(func() {
+		l.enqueue(waiter{object: object, class: class, urgent: urgent, limiter: l, informed: true})
+	})
 }
 
 // enqueue has an object wait. It gives back a slot that is kept for it, and keeps the place that it has among those
@@ -157,23 +156,27 @@ func (l *ConcurrencyLimiter) ReadsAreSlow() bool {
 // breakerChanged wakes up who may use the connection now. If the circuit has opened, it wakes up the urgent ones whose
 // status does not say yet that they wait.
 func (l *ConcurrencyLimiter) breakerChanged() {
-	l.limiters.mu.Lock()
-	defer l.limiters.unlock()
-	if !l.breaker.ready() {
+	l.update(func() {
+		if l.breaker.ready() {
+			return
+		}
 		for _, w := range l.queue.urgent.waiters() {
 			if !w.informed {
 				l.dequeue(w)
 				l.limiters.woken = append(l.limiters.woken, w)
 			}
 		}
-	}
-	l.offerSlots()
+	})
 }
 
 // next wakes up as many objects as can get a slot.
-func (l *ConcurrencyLimiter) next() {
+func (l *ConcurrencyLimiter) next() { l.update(func() {}) }
+
+// update changes something, and wakes up as many objects as can get a slot then.
+func (l *ConcurrencyLimiter) update(change func()) {
 	l.limiters.mu.Lock()
 	defer l.limiters.unlock()
+	change()
 	l.offerSlots()
 }
 
@@ -210,10 +213,7 @@ func (l *ConcurrencyLimiter) reserveSlot(w *waiter) bool {
 
 // follow makes it follow the rate limit of the client that the connection has now.
 func (l *ConcurrencyLimiter) follow(rateLimitDelay func() time.Duration) {
-	l.limiters.mu.Lock()
-	defer l.limiters.unlock()
-	l.rateLimitDelay = rateLimitDelay
-	l.offerSlots()
+	l.update(func() { l.rateLimitDelay = rateLimitDelay })
 }
 
 // withinRateLimit reports whether a request would go out soon. If not, it schedules a wake-up for when it would.
@@ -221,12 +221,7 @@ func (l *ConcurrencyLimiter) withinRateLimit() bool {
 	delay := l.rateLimitDelay()
 	if delay > maxRateLimitDelay && !l.timer {
 		l.timer = true
-		time.AfterFunc(delay-maxRateLimitDelay/2, func() {
-			l.limiters.mu.Lock()
-			defer l.limiters.unlock()
-			l.timer = false
-			l.offerSlots()
-		})
+		time.AfterFunc(delay-maxRateLimitDelay/2, func() { l.update(func() { l.timer = false }) })
 	}
 	return delay <= maxRateLimitDelay
 }

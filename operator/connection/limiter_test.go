@@ -1,7 +1,6 @@
 package connection
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -23,14 +22,14 @@ type observed struct {
 	wokenUp        []string
 }
 
-func newObserved(capacity int) *observed { return newObservedIn(newLimiters(capacity), "team") }
+func newObserved(capacity int) *observed { return newObservedIn(newLimiters(capacity), false) }
 
-// newObservedIn is the limiter of a connection in a namespace. Several namespaces share one that has none.
-func newObservedIn(limiters *Limiters, namespace string) *observed {
+// newObservedIn is one of several, which one namespace has, or several share.
+func newObservedIn(limiters *Limiters, shared bool) *observed {
 	o := &observed{}
 	breaker := newCircuitBreaker(func() { o.breakerChanged() }, func() { o.next() })
 	breaker.usable = true
-	o.ConcurrencyLimiter = limiters.of(Key{Namespace: namespace, Name: fmt.Sprint(len(limiters.limiters))}, breaker)
+	o.ConcurrencyLimiter = limiters.newLimiter(breaker, shared)
 	limiters.OnWakeUp(o.wakesUp)
 	o.ConcurrencyLimiter.rateLimitDelay = func() time.Duration { return time.Duration(o.rateLimitDelay.Load()) }
 	return o

@@ -22,13 +22,12 @@ type Limiters struct {
 	capacity int                        // of each
 	acquired func(Class, time.Duration) // called with mu
 
-	mu       sync.Mutex
-	wakeUp   func(object types.NamespacedName, urgent bool) // called without mu
-	limiters map[Key]*ConcurrencyLimiter
-	offered  map[types.NamespacedName]*waiter // those that were woken up, and have not taken their slot yet
-	pool     shares                           // the slots of all connections
-	blocked  []*ConcurrencyLimiter            // those that wait for a slot of the pool
-	passes   int
+	mu      sync.Mutex
+	wakeUp  func(object types.NamespacedName, urgent bool) // called without mu
+	offered map[types.NamespacedName]*waiter               // those that were woken up, and have not taken their slot yet
+	pool    shares                                         // the slots of all connections
+	blocked []*ConcurrencyLimiter                          // those that wait for a slot of the pool
+	passes  int
 
 	// For unlock: who has to be woken up, and whose slots were given back.
 	woken []*waiter
@@ -39,8 +38,8 @@ func newLimiters(capacity int) *Limiters {
 	slots := saturatedConnections * capacity
 	return &Limiters{
 		capacity: capacity, acquired: func(Class, time.Duration) {}, wakeUp: func(types.NamespacedName, bool) {},
-		limiters: map[Key]*ConcurrencyLimiter{}, offered: map[types.NamespacedName]*waiter{},
-		pool: shares{capacity: slots, weight: poolWeight, writes: slots / writesPart},
+		offered: map[types.NamespacedName]*waiter{},
+		pool:    shares{capacity: slots, weight: poolWeight, writes: slots / writesPart},
 	}
 }
 
@@ -77,28 +76,17 @@ func (l *Limiters) withdraw(object types.NamespacedName) (withdrawn *waiter) {
 	return w
 }
 
-// of gives the limiter of a connection. Several namespaces share one that has none.
-func (l *Limiters) of(key Key, breaker *CircuitBreaker) *ConcurrencyLimiter {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.limiters[key] == nil {
-		limiter := &ConcurrencyLimiter{
-			limiters: l, breaker: breaker, rateLimitDelay: func() time.Duration { return 0 },
-			slots:   shares{capacity: l.capacity, writes: l.capacity / writesPart},
-			waiting: map[types.NamespacedName]*waiter{}, using: map[types.NamespacedName]*waiter{},
-		}
-		if key.Namespace == "" {
-			limiter.slots.weight = sharedWeight
-		}
-		l.limiters[key] = limiter
+// newLimiter makes the limiter of a connection, which one namespace has, or several share.
+func (l *Limiters) newLimiter(breaker *CircuitBreaker, shared bool) *ConcurrencyLimiter {
+	limiter := &ConcurrencyLimiter{
+		limiters: l, breaker: breaker, rateLimitDelay: func() time.Duration { return 0 },
+		slots:   shares{capacity: l.capacity, writes: l.capacity / writesPart},
+		waiting: map[types.NamespacedName]*waiter{}, using: map[types.NamespacedName]*waiter{},
 	}
-	return l.limiters[key]
-}
-
-func (l *Limiters) remove(key Key) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.limiters, key)
+	if shared {
+		limiter.slots.weight = sharedWeight
+	}
+	return limiter
 }
 
 // unlock unlocks, wakes up those that slots are kept for, and offers slots that were given back to others: on the same

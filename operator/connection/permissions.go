@@ -6,9 +6,9 @@ import "time"
 // to a user (403, or a 401 after a good login) may permit everything else. Only if it permits nothing are the
 // credentials of no use.
 type permissions struct {
-	granted  [classes]time.Time // when a request of a class was last permitted
-	checked  time.Time          // when the reference data was last asked for
-	doubtful bool               // something was denied, and the reference data has to show whether anything is permitted
+	granted  time.Time // when a request was last permitted
+	checked  time.Time // when the reference data was last asked for
+	doubtful bool      // something was denied, and the reference data has to show whether anything is permitted
 }
 
 // evidencePeriod is how long what a request has shown counts.
@@ -16,7 +16,7 @@ const evidencePeriod = 30 * time.Second
 
 func (p *permissions) record(class Class, denied bool, now time.Time) {
 	if !denied {
-		p.granted[class] = now
+		p.granted = now
 	}
 	switch {
 	case class == References:
@@ -27,11 +27,4 @@ func (p *permissions) record(class Class, denied bool, now time.Time) {
 }
 
 // none reports whether nothing was permitted lately.
-func (p *permissions) none(now time.Time) bool {
-	for _, granted := range p.granted {
-		if now.Sub(granted) < evidencePeriod {
-			return false
-		}
-	}
-	return true
-}
+func (p *permissions) none(now time.Time) bool { return now.Sub(p.granted) >= evidencePeriod }

@@ -63,11 +63,17 @@ type Registry struct {
 	// Mandates and Actions are the limiters for the two kinds of objects that use connections.
 	Mandates, Actions *Limiters
 
-	mu          sync.RWMutex
-	connections map[Key]Connection
-	breakers    map[Key]*CircuitBreaker
-	proofs      map[Key][]v1alpha1.SameAccount
-	onChange    func(Key)
+	mu       sync.RWMutex
+	entries  map[Key]*entry
+	proofs   map[Key][]v1alpha1.SameAccount
+	onChange func(Key)
+}
+
+// entry is what the Registry has of one service.
+type entry struct {
+	breaker           *CircuitBreaker
+	mandates, actions *ConcurrencyLimiter
+	connection        *Connection // nil: there is none yet
 }
 
 // NewRegistry makes an empty Registry. Of each kind of object, so many may use one connection at a time; 0 is
@@ -76,8 +82,7 @@ func NewRegistry(concurrency int) *Registry {
 	return &Registry{
 		Changes:  make(chan event.TypedGenericEvent[Key]),
 		Mandates: newLimiters(concurrency), Actions: newLimiters(concurrency),
-		connections: map[Key]Connection{}, breakers: map[Key]*CircuitBreaker{},
-		proofs: map[Key][]v1alpha1.SameAccount{}, onChange: func(Key) {},
+		entries: map[Key]*entry{}, proofs: map[Key][]v1alpha1.SameAccount{}, onChange: func(Key) {},
 	}
 }
 
@@ -86,41 +91,47 @@ func NewRegistry(concurrency int) *Registry {
 func (r *Registry) OnBreakerChange(hook func(Key)) { r.onChange = hook }
 
 // Breaker gives the circuit breaker of a connection, which lasts until Remove.
-func (r *Registry) Breaker(key Key) *CircuitBreaker {
+func (r *Registry) Breaker(key Key) *CircuitBreaker { return r.entry(key).breaker }
+
+func (r *Registry) entry(key Key) *entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.breakers[key] == nil {
-		r.breakers[key] = r.newBreaker(key)
+	if r.entries[key] == nil {
+		r.entries[key] = r.newEntry(key)
 	}
-	return r.breakers[key]
+	return r.entries[key]
 }
 
-// newBreaker makes a circuit breaker with its limiters.
-func (r *Registry) newBreaker(key Key) *CircuitBreaker {
-	var mandates, actions *ConcurrencyLimiter
+// newEntry makes a circuit breaker with its limiters. Several namespaces share a service that has none.
+func (r *Registry) newEntry(key Key) *entry {
+	e := &entry{}
 	changed := func() {
-		mandates.breakerChanged()
-		actions.breakerChanged()
+		e.mandates.breakerChanged()
+		e.actions.breakerChanged()
 		r.onChange(key)
 	}
 	freed := func() {
-		mandates.next()
-		actions.next()
+		e.mandates.next()
+		e.actions.next()
 	}
-	breaker := newCircuitBreaker(changed, freed)
-	mandates, actions = r.Mandates.of(key, breaker), r.Actions.of(key, breaker)
-	return breaker
+	e.breaker = newCircuitBreaker(changed, freed)
+	e.mandates = r.Mandates.newLimiter(e.breaker, key.Namespace == "")
+	e.actions = r.Actions.newLimiter(e.breaker, key.Namespace == "")
+	return e
 }
 
 // Get gives a connection; false if there is none (yet).
 func (r *Registry) Get(key Key) (Connection, bool) {
 	r.mu.RLock()
-	connection, ok := r.connections[key]
-	breaker := r.breakers[key]
-	r.mu.RUnlock()
-	connection.Ready = ok && breaker.ready()
-	connection.OnlyWritesFail = ok && !connection.Ready && breaker.OnlyWritesFail()
-	return connection, ok
+	defer r.mu.RUnlock()
+	e := r.entries[key]
+	if e == nil || e.connection == nil {
+		return Connection{}, false
+	}
+	connection := *e.connection
+	connection.Ready = e.breaker.ready()
+	connection.OnlyWritesFail = !connection.Ready && e.breaker.OnlyWritesFail()
+	return connection, true
 }
 
 // Put sets a connection, and publishes the change unless ctx ends first.
@@ -143,17 +154,16 @@ func (r *Registry) replace(key Key, connection *Connection) (changed bool) {
 	if connection.Client != nil {
 		rateLimitDelay = connection.Client.RateLimitDelay
 	}
-	breaker := r.Breaker(key)
-	connection.Mandates = r.Mandates.of(key, breaker)
-	connection.Actions = r.Actions.of(key, breaker)
+	e := r.entry(key)
+	connection.Mandates, connection.Actions = e.mandates, e.actions
 	r.mu.Lock()
-	before, known := r.connections[key]
-	r.connections[key] = *connection
+	before := e.connection
+	e.connection = connection
 	r.mu.Unlock()
-	breaker.setUsable(connection.Ready)
+	e.breaker.setUsable(connection.Ready)
 	connection.Mandates.follow(rateLimitDelay)
 	connection.Actions.follow(rateLimitDelay)
-	return !known || !before.equivalent(connection)
+	return before == nil || !before.equivalent(connection)
 }
 
 // equivalent reports that nobody waits for the difference. Reference data is read again and again: what it says counts,
@@ -186,14 +196,11 @@ func SortReferences(references []client.Reference) []client.Reference {
 
 // Remove removes a connection, and publishes that unless ctx ends first.
 func (r *Registry) Remove(ctx context.Context, key Key) {
-	r.Mandates.remove(key)
-	r.Actions.remove(key)
 	r.mu.Lock()
-	if breaker := r.breakers[key]; breaker != nil {
-		breaker.stop()
+	if e := r.entries[key]; e != nil {
+		e.breaker.stop()
 	}
-	delete(r.connections, key)
-	delete(r.breakers, key)
+	delete(r.entries, key)
 	delete(r.proofs, key)
 	r.mu.Unlock()
 	r.publish(ctx, key)

@@ -55,7 +55,7 @@ func TestSharesLeaveSome(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]shares{
 		"of a pool": newLimiters(10).pool, "of a small pool": newLimiters(1).pool,
-		"of a shared connection": newObservedIn(newLimiters(10), "").slots,
+		"of a shared connection": newObservedIn(newLimiters(10), true).slots,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -32,14 +32,14 @@ func SubscriptionsOf(service Service) *Subscriptions {
 			names[ours] = theirs
 		}
 	}
-	of := &Subscriptions{
+	subscriptions := &Subscriptions{
 		URL: settings.URL, Path: KeyOfService(service).NotificationPath(), Secret: *secret,
 		Events: settings.Events, FieldNames: names,
 	}
 	if shown := service.ServiceStatus().Notifications; shown != nil {
-		of.TokenDigests = shown.TokenDigests
+		subscriptions.TokenDigests = shown.TokenDigests
 	}
-	return of
+	return subscriptions
 }
 
 // maxSubscriptions is how many reconciliations may subscribe by way of one connection at a time: a service that does

@@ -1,7 +1,5 @@
 package connection
 
-import "maps"
-
 // Usage is how one connection is used now.
 type Usage struct {
 	Key Key
@@ -18,12 +16,11 @@ type SlotUsage struct{ Used, Waiting int }
 // Usage tells how each connection is used.
 func (r *Registry) Usage() []Usage {
 	r.mu.RLock()
-	breakers := maps.Clone(r.breakers)
-	r.mu.RUnlock()
-	usage := make([]Usage, 0, len(breakers))
-	for key, breaker := range breakers {
-		u := Usage{Key: key, Mandates: r.Mandates.usage(key), Actions: r.Actions.usage(key)}
-		u.State, u.Failing, _ = breaker.Status()
+	defer r.mu.RUnlock()
+	usage := make([]Usage, 0, len(r.entries))
+	for key, e := range r.entries {
+		u := Usage{Key: key, Mandates: e.mandates.usage(), Actions: e.actions.usage()}
+		u.State, u.Failing, _ = e.breaker.Status()
 		usage = append(usage, u)
 	}
 	return usage
@@ -32,13 +29,9 @@ func (r *Registry) Usage() []Usage {
 // Capacity is how many slots each connection has; 0 is unlimited.
 func (l *Limiters) Capacity() int { return l.capacity }
 
-func (l *Limiters) usage(key Key) SlotUsage {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	limiter := l.limiters[key]
-	if limiter == nil {
-		return SlotUsage{}
-	}
-	offered := limiter.slots.used - len(limiter.using) // to objects that are woken up
-	return SlotUsage{Used: len(limiter.using), Waiting: len(limiter.waiting) + offered}
+func (l *ConcurrencyLimiter) usage() SlotUsage {
+	l.limiters.mu.Lock()
+	defer l.limiters.mu.Unlock()
+	offered := l.slots.used - len(l.using) // to objects that are woken up
+	return SlotUsage{Used: len(l.using), Waiting: len(l.waiting) + offered}
 }
