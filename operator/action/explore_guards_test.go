@@ -164,9 +164,9 @@ func guardsOfEnds() map[string]explore.Guard {
 		},
 		"the end of others is conditional": {
 			Why: "the operator of the call may have recorded its result", File: ledgerFile,
-			Old: "	return l.patch(ctx, record, append(operations, unchanged(record))...)",
-			Off: "	return l.patch(ctx, record, append(operations, pick(ON, unchanged(record), " +
-				"testOperation(\"/metadata/name\", record.Name)))...)",
+			Old: "	return l.end(ctx, record, call, unchanged(record))",
+			Off: "	return l.end(ctx, record, call, pick(ON, unchanged(record), " +
+				"testOperation(\"/metadata/name\", record.Name)))",
 			CaughtBy: "TestExplore/crashes and lost answers", Fails: "A5: ",
 		},
 		"the end is conditional": {

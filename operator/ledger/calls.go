@@ -96,11 +96,7 @@ func (l *Ledger) Begin(
 func (l *Ledger) End(
 	ctx context.Context, record *v1alpha1.ApplicationRecord, call v1alpha1.Call,
 ) (*v1alpha1.ApplicationRecord, error) {
-	operations, err := l.end(record, call)
-	if err != nil {
-		return nil, err
-	}
-	return l.patch(ctx, record, operations...)
+	return l.end(ctx, record, call)
 }
 
 // EndOther records what became of a call of another process, as End does. It fails with ErrLost if the record has
@@ -108,11 +104,7 @@ func (l *Ledger) End(
 func (l *Ledger) EndOther(
 	ctx context.Context, record *v1alpha1.ApplicationRecord, call v1alpha1.Call,
 ) (*v1alpha1.ApplicationRecord, error) {
-	operations, err := l.end(record, call)
-	if err != nil {
-		return nil, err
-	}
-	return l.patch(ctx, record, append(operations, unchanged(record))...)
+	return l.end(ctx, record, call, unchanged(record))
 }
 
 // Deposit ends a create with what it created: the id and creation time of the application, the Mandate that it was
@@ -125,15 +117,10 @@ func (l *Ledger) Deposit(
 	if create == nil {
 		return nil, ErrLost
 	}
-	operations, err := l.end(record, ended(*create, v1alpha1.CallDone))
-	if err != nil {
-		return nil, err
-	}
-	operations = append(operations,
+	deposited, err := l.end(ctx, record, ended(*create, v1alpha1.CallDone), append(setDigests(record, created),
 		patchOperation{"add", "/spec/mandateRef/uid", created.MandateRef.UID},
 		patchOperation{"add", "/spec/applicationID", created.ApplicationID},
-		patchOperation{"add", "/spec/createdTime", created.CreatedTime})
-	deposited, err := l.patch(ctx, record, append(operations, setDigests(record, created)...)...)
+		patchOperation{"add", "/spec/createdTime", created.CreatedTime})...)
 	if err != nil {
 		return nil, err
 	}
@@ -141,16 +128,18 @@ func (l *Ledger) Deposit(
 }
 
 // end does not test the resourceVersion: whatever else has changed, the answer belongs to the request of this nonce.
-func (l *Ledger) end(record *v1alpha1.ApplicationRecord, call v1alpha1.Call) ([]patchOperation, error) {
+func (l *Ledger) end(
+	ctx context.Context, record *v1alpha1.ApplicationRecord, call v1alpha1.Call, more ...patchOperation,
+) (*v1alpha1.ApplicationRecord, error) {
 	i := indexOf(record, func(c *v1alpha1.Call) bool { return c.Seq == call.Seq && c.Nonce == call.Nonce })
 	if i < 0 {
 		return nil, ErrLost
 	}
-	return []patchOperation{
+	return l.patch(ctx, record, append([]patchOperation{
 		testOperation(fmt.Sprintf("/spec/calls/%d/nonce", i), call.Nonce),
 		testOperation("/metadata/uid", string(record.UID)),
 		setCall(i, call),
-	}, nil
+	}, more...)...)
 }
 
 func setCall(i int, call v1alpha1.Call) patchOperation {
