@@ -21,6 +21,9 @@ const (
 	kindsTimeout  = 30 * time.Second
 )
 
+// kinds are those of the CRDs.
+var kinds = []string{kindMandate, kindAction, "IdentityService", "ClusterIdentityService", kindRecord}
+
 // awaitKinds waits until the API server serves the kinds of all CRDs. So if the operator is Ready, users can apply
 // objects of these kinds. The error is the mapper's, such as meta.NoKindMatchError.
 func awaitKinds(ctx context.Context, config *rest.Config) error {
@@ -48,9 +51,7 @@ func awaitKinds(ctx context.Context, config *rest.Config) error {
 }
 
 func missingKind(mapper meta.RESTMapper) error {
-	for _, kind := range []string{
-		"Mandate", "MandateAction", "IdentityService", "ClusterIdentityService", "ApplicationRecord",
-	} {
+	for _, kind := range kinds {
 		group := schema.GroupKind{Group: v1alpha1.SchemeGroupVersion.Group, Kind: kind}
 		if _, err := mapper.RESTMapping(group, v1alpha1.SchemeGroupVersion.Version); err != nil {
 			return err

@@ -79,7 +79,7 @@ func init() {
 	for _, outcome := range []string{outcomeCreated, outcomeRefused, outcomeNotSent, outcomeUnknown} {
 		creates.WithLabelValues(outcome) // a counter that begins with its first event shows no increase by it
 	}
-	for _, kind := range []string{"Mandate", "MandateAction", "IdentityService", "ClusterIdentityService", kindRecord} {
+	for _, kind := range kinds {
 		unreadableCount.WithLabelValues(kind)
 	}
 }

@@ -107,7 +107,7 @@ func (p HostPattern) matches(host string) bool {
 	if p.host == anyHost || p.host == host {
 		return true
 	}
-	if isAddress(host) { // it matches itself only
+	if _, err := netip.ParseAddr(host); err == nil { // an address matches itself only
 		return false
 	}
 	slashes := strings.NewReplacer(".", "/")
@@ -140,9 +140,4 @@ func normalHost(host string) (string, bool) {
 		return address.Unmap().String(), true
 	}
 	return host, !strings.Contains("."+host+".", "..") && !strings.ContainsAny(host, `/\:[]?`)
-}
-
-func isAddress(host string) bool {
-	_, err := netip.ParseAddr(host)
-	return err == nil
 }
