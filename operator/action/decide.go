@@ -46,8 +46,8 @@ func decideEmail(f facts) decision {
 	if waiting := decideMandate(f); waiting.Step != "" {
 		return waiting
 	}
-	if open := decideSubject(f); open.Step != "" {
-		return open
+	if subject := decideSubject(f); subject.Step != "" {
+		return subject
 	}
 	if f.record.restored { // the action may have been carried out since the backup
 		return wait(v1alpha1.ReasonRecordRestored)
@@ -154,8 +154,8 @@ func decideDownload(f facts) decision {
 	case f.report.refused, f.report.alreadyRefused && !f.mandate.final:
 		return wait(v1alpha1.ReasonReportNotReady)
 	}
-	if open := decideSubject(f); open.Step != "" {
-		return open
+	if subject := decideSubject(f); subject.Step != "" {
+		return subject
 	}
 	if !f.report.verified {
 		return decision{Step: stepVerify}

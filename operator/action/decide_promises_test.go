@@ -79,7 +79,7 @@ func brokenPromise(f *facts, got decision) string {
 			return "before its end"
 		}
 	case stepWait:
-		ended := shown && conditionSpecs[got.Reason].progress != open
+		ended := shown && conditionSpecs[got.Reason].progress != progressing
 		switch {
 		case shown && f.call.phase == over, shown && f.call.phase == notBegun && f.ended:
 			return "the result of the call is not recorded, or the action has ended: " + got.Reason

@@ -44,9 +44,9 @@ type health struct {
 
 var (
 	wantHealth = map[progress]health{
-		open:     {status.InProgressStatus, "Progressing", "InProgress"},
-		complete: {status.CurrentStatus, "Healthy", "Current"},
-		failed:   {status.FailedStatus, "Degraded", "Failed"},
+		progressing: {status.InProgressStatus, "Progressing", "InProgress"},
+		complete:    {status.CurrentStatus, "Healthy", "Current"},
+		failed:      {status.FailedStatus, "Degraded", "Failed"},
 	}
 	// wantWaiting is for actions that wait for people, which takes days.
 	wantWaiting = map[string]health{
@@ -68,7 +68,7 @@ func TestHealth(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n", name, condition, want.kstatus, want.argo, want.flux)
 	}
-	check("not seen yet", "", unseen, wantHealth[open])
+	check("not seen yet", "", unseen, wantHealth[progressing])
 	for _, reason := range slices.Sorted(maps.Keys(conditionSpecs)) {
 		spec := conditionSpecs[reason]
 		action := &v1alpha1.MandateAction{ObjectMeta: metav1.ObjectMeta{Generation: 3}}

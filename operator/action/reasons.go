@@ -14,7 +14,7 @@ const (
 type progress int
 
 const (
-	open progress = iota
+	progressing progress = iota
 	complete
 	failed
 )
@@ -28,43 +28,43 @@ type conditionSpec struct {
 // conditionSpecs has an entry for every reason that is shown. The sentences are fixed: no text of the service and no
 // value of the action goes into a condition.
 var conditionSpecs = map[string]conditionSpec{
-	v1alpha1.ReasonMandateNotFound: {open,
+	v1alpha1.ReasonMandateNotFound: {progressing,
 		"The Mandate that spec.mandateRef names does not exist in this namespace. Create it within ten minutes of this " +
 			"action, or correct the name in another action."},
-	v1alpha1.ReasonMandateNotReady: {open,
+	v1alpha1.ReasonMandateNotReady: {progressing,
 		"The Mandate has no application yet, or its individuals are not known yet. Its Ready condition says why; the " +
 			"action waits."},
-	v1alpha1.ReasonMandateStalled: {open,
+	v1alpha1.ReasonMandateStalled: {progressing,
 		"The Mandate has no application and a person must act on it; see its Stalled condition. Delete the action to " +
 			"cancel it."},
-	v1alpha1.ReasonIndividualsUnmatched: {open,
+	v1alpha1.ReasonIndividualsUnmatched: {progressing,
 		"The individuals at the service do not match those of the Mandate, so nothing is sent for any of them. See the " +
 			"Ready condition of the Mandate; the action waits."},
-	v1alpha1.ReasonSuspended: {open,
+	v1alpha1.ReasonSuspended: {progressing,
 		"spec.suspend of the Mandate is true. The action waits until it is false."},
-	v1alpha1.ReasonIdentityServiceNotFound: {open,
+	v1alpha1.ReasonIdentityServiceNotFound: {progressing,
 		"The IdentityService or ClusterIdentityService that the Mandate names does not exist. Create it; the action waits."},
-	v1alpha1.ReasonIdentityServiceNotAllowed: {open,
+	v1alpha1.ReasonIdentityServiceNotAllowed: {progressing,
 		"The ClusterIdentityService that the Mandate names does not select this namespace. Label the namespace, or delete " +
 			"the action to cancel it."},
-	v1alpha1.ReasonIdentityServiceNotReady: {open,
+	v1alpha1.ReasonIdentityServiceNotReady: {progressing,
 		"The IdentityService or ClusterIdentityService that the Mandate names is not Ready. Its Ready condition says why; " +
 			"the action waits."},
-	v1alpha1.ReasonRecordNotFound: {open,
+	v1alpha1.ReasonRecordNotFound: {progressing,
 		"The ApplicationRecord of the Mandate is missing or has another application, so earlier actions are unknown. " +
 			"Restore it from a backup; the action waits."},
-	v1alpha1.ReasonRecordRestored: {open,
+	v1alpha1.ReasonRecordRestored: {progressing,
 		"The ApplicationRecord was restored and may lack this action, so nothing is sent. If it was not carried out, " +
 			"annotate the Mandate with " + v1alpha1.RecordCompleteAnnotation + "; else delete it."},
-	v1alpha1.ReasonAccountChanged: {open,
+	v1alpha1.ReasonAccountChanged: {progressing,
 		"The credentials of the IdentityService may belong to another account than the application. See its condition " +
 			"AccountChanged; the action waits."},
-	v1alpha1.ReasonRetrying: {open,
+	v1alpha1.ReasonRetrying: {progressing,
 		"The last attempt changed nothing and e-mailed nobody. The operator tries again. If this lasts, see the " +
 			"operator's log and the IdentityService."},
-	v1alpha1.ReasonReportNotReady: {open,
+	v1alpha1.ReasonReportNotReady: {progressing,
 		"The service has no report on the individual yet. The operator asks again when the Mandate's status changes."},
-	v1alpha1.ReasonSecretRefused: {open,
+	v1alpha1.ReasonSecretRefused: {progressing,
 		"The API server refused to create the Secret that spec.reportSecretRef names. The operator's log has the cause; " +
 			"the operator tries again."},
 

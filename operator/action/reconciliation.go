@@ -172,7 +172,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	} else if err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if ttl := r.action.Spec.TTLSecondsAfterFinished; ttl != nil && conditionSpecs[decided.Reason].progress != open {
+	if ttl := r.action.Spec.TTLSecondsAfterFinished; ttl != nil && conditionSpecs[decided.Reason].progress != progressing {
 		// At least a second: the cache has to learn of the end first.
 		decided.RequeueAfter = max(time.Duration(*ttl)*time.Second, time.Second)
 	}

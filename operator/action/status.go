@@ -61,7 +61,7 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateActionStatus, reason 
 			ObservedGeneration: generation,
 		})
 	}
-	if v.progress == open {
+	if v.progress == progressing {
 		set(v1alpha1.ConditionReconciling)
 		return
 	}

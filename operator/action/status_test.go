@@ -19,9 +19,9 @@ import (
 // our conditions, and an action that is open is not done.
 func TestVerdicts(t *testing.T) {
 	want := map[progress]status.Status{
-		open:     status.InProgressStatus,
-		complete: status.CurrentStatus,
-		failed:   status.FailedStatus,
+		progressing: status.InProgressStatus,
+		complete:    status.CurrentStatus,
+		failed:      status.FailedStatus,
 	}
 	for reason, v := range conditionSpecs {
 		t.Run(reason, func(t *testing.T) {
@@ -51,9 +51,9 @@ func checkStatus(t *testing.T, s *v1alpha1.MandateActionStatus, reason string, p
 		return c != nil && c.Status == metav1.ConditionTrue && c.Reason == reason && c.ObservedGeneration == 3
 	}
 	wanted := map[progress][]string{
-		open:     {v1alpha1.ConditionReconciling},
-		complete: {v1alpha1.ConditionComplete},
-		failed:   {v1alpha1.ConditionFailed, v1alpha1.ConditionStalled},
+		progressing: {v1alpha1.ConditionReconciling},
+		complete:    {v1alpha1.ConditionComplete},
+		failed:      {v1alpha1.ConditionFailed, v1alpha1.ConditionStalled},
 	}[p]
 	for _, conditionType := range wanted {
 		if !is(conditionType) {
@@ -63,7 +63,7 @@ func checkStatus(t *testing.T, s *v1alpha1.MandateActionStatus, reason string, p
 	if len(s.Conditions) != len(wanted) {
 		t.Errorf("conditions are %+v, want %v and no other", s.Conditions, wanted)
 	}
-	if ended := s.CompletedTime != nil; ended != (p != open) {
+	if ended := s.CompletedTime != nil; ended != (p != progressing) {
 		t.Errorf("completedTime is %v", s.CompletedTime)
 	}
 }

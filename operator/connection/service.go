@@ -116,11 +116,11 @@ func (r ServiceReader) Find(ctx context.Context, key Key, namespace string) (Ser
 	if selector.Empty() {
 		return service, Granted, nil
 	}
-	found := NewNamespace()
-	if err := r.Reader.Get(ctx, client.ObjectKey{Name: namespace}, found); err != nil {
+	labelled := NewNamespace()
+	if err := r.Reader.Get(ctx, client.ObjectKey{Name: namespace}, labelled); err != nil {
 		return service, Denied, err // not found means a stale cache: the namespace has a Mandate
 	}
-	if !selector.Matches(labels.Set(found.Labels)) {
+	if !selector.Matches(labels.Set(labelled.Labels)) {
 		return service, Denied, nil
 	}
 	return service, Granted, nil
@@ -140,10 +140,10 @@ func NewNamespace() *metav1.PartialObjectMetadata {
 // LiveReader finds services at the API server, for many reconciliations at once.
 type LiveReader struct {
 	services ServiceReader
-	reads    SharedReads[found]
+	reads    SharedReads[serviceRead]
 }
 
-type found struct {
+type serviceRead struct {
 	service Service
 	access  Access
 }
@@ -154,9 +154,9 @@ func NewLiveReader(services ServiceReader) *LiveReader { return &LiveReader{serv
 // Find works like ServiceReader.Find. Its result was current at some time after the call. The service is shared with
 // others, and must not be changed.
 func (r *LiveReader) Find(ctx context.Context, key Key, namespace string) (Service, Access, error) {
-	answer, err := r.reads.Do(key.String()+"/"+namespace, func() (found, error) {
+	answer, err := r.reads.Do(key.String()+"/"+namespace, func() (serviceRead, error) {
 		service, access, err := r.services.Find(ctx, key, namespace)
-		return found{service, access}, err
+		return serviceRead{service, access}, err
 	})
 	return answer.service, answer.access, err
 }

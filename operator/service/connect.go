@@ -35,8 +35,8 @@ type inputs struct {
 	transitions        v1alpha1.Transitions
 }
 
-// user is whom the service sees by way of a connection. Limits belong to a user and outlive the client, and also the
-// object that somebody deletes and applies again: a service that asks to wait, or refuses a login, means the user.
+// user is who logs in by way of a connection. Limits belong to a user and outlive the client, and also the object that
+// somebody deletes and applies again: a service that asks to wait, or refuses a login, means the user.
 type user struct {
 	connection  connection.Key
 	url         string // in its normal form
