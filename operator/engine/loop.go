@@ -59,27 +59,17 @@ type Reconciliation[S ~string] interface {
 // Run performs steps until there is none left to do now, but at most maxSteps. It does not release what they took.
 func Run[S ~string](ctx context.Context, r Reconciliation[S], maxSteps int) (reconcile.Result, error) {
 	for range maxSteps {
-		result, finished, err := performStep(ctx, r)
-		if finished || err != nil {
-			return result, err
+		decision := r.Decide()
+		if decision.Step == Wait {
+			return r.Finish(ctx, decision)
+		}
+		if !r.TryAcquire(decision.Step) {
+			return reconcile.Result{RequeueAfter: JitterWithin(connection.FallbackRequeue), Priority: r.Priority()}, nil
+		}
+		log.FromContext(ctx).V(1).Info("Performing a step", "step", decision.Step)
+		if err := r.Perform(ctx, decision.Step); err != nil {
+			return reconcile.Result{}, err
 		}
 	}
 	return reconcile.Result{}, errors.New("the reconciliation took too many steps: report this bug of the operator")
-}
-
-// performStep performs one step. It finishes the reconciliation if there is none, or if the step has to wait.
-func performStep[S ~string](
-	ctx context.Context, r Reconciliation[S],
-) (result reconcile.Result, finished bool, err error) {
-	decision := r.Decide()
-	if decision.Step == Wait {
-		result, err = r.Finish(ctx, decision)
-		return result, true, err
-	}
-	if !r.TryAcquire(decision.Step) {
-		requeue := reconcile.Result{RequeueAfter: JitterWithin(connection.FallbackRequeue), Priority: r.Priority()}
-		return requeue, true, nil
-	}
-	log.FromContext(ctx).V(1).Info("Performing a step", "step", decision.Step)
-	return reconcile.Result{}, false, r.Perform(ctx, decision.Step)
 }
