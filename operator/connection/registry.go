@@ -4,7 +4,6 @@
 package connection
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -47,7 +46,8 @@ type Connection struct {
 	// Subscriptions is set if the operator subscribes each application.
 	Subscriptions *Subscriptions
 	States        client.StateNames
-	References    *client.References
+	// References are those that Mandates can select, in order and each once; nil if they are not known.
+	References *client.References
 	// Ready: there is a client whose first probe succeeded. From Get, also: its circuit breaker admits calls.
 	Ready bool
 	// OnlyWritesFail: from Get, it is not Ready, and may be used for Recovery.
@@ -175,23 +175,11 @@ func (c *Connection) equivalent(other *Connection) bool {
 		slices.Equal(c.mandateTypes(), other.mandateTypes())
 }
 
-// mandateTypes are those that Mandates can select, as a set.
 func (c *Connection) mandateTypes() []client.Reference {
 	if c.References == nil {
 		return nil
 	}
-	types := slices.Clone(c.References.MandateTypes)
-	for i := range types {
-		types[i].Description = ""
-	}
-	return SortReferences(types)
-}
-
-// SortReferences orders reference data by id and drops what is repeated: a service may list it in any order.
-func SortReferences(references []client.Reference) []client.Reference {
-	return slices.Compact(slices.SortedFunc(slices.Values(references), func(a, b client.Reference) int {
-		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Name, b.Name))
-	}))
+	return c.References.MandateTypes
 }
 
 // Remove removes a connection, and publishes that unless ctx ends first.

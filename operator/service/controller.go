@@ -258,14 +258,17 @@ func (e *entry) reason() string {
 	}
 }
 
-// selectableReferences is the part of the reference data that Mandates can select: the rest does not have to stay in
-// memory.
+// selectableReferences is the part of the reference data that Mandates can select, in order and each once: a service may
+// list it in any order. The rest does not have to stay in memory.
 func selectableReferences(references *idv.References) *idv.References {
 	types := slices.Clone(references.MandateTypes)
 	for i := range types {
 		types[i].Description = ""
 	}
-	return &idv.References{MandateTypes: types}
+	slices.SortFunc(types, func(a, b idv.Reference) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Name, b.Name))
+	})
+	return &idv.References{MandateTypes: slices.Compact(types)}
 }
 
 // requeueAfter is when to reconcile next: for the next probe, or for a changed Secret, whichever is first. The circuit

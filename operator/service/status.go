@@ -178,7 +178,7 @@ func setWarning(
 
 func mandateTypes(references *idv.References) (types []v1alpha1.MandateType, truncated bool) {
 	budget := engine.NewStatusBudget(maxShown)
-	for i, t := range connection.SortReferences(references.MandateTypes) {
+	for i, t := range references.MandateTypes {
 		shown := v1alpha1.MandateType{ID: budget.ID(t.ID), Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
 		if i == maxMandateTypes || !budget.Fits(typeOverhead, shown.Name, shown.Code) {
 			return types, true

@@ -3,6 +3,7 @@ package service
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,20 @@ func TestMandateTypesAreBounded(t *testing.T) {
 		encoded, err := json.Marshal(types)
 		if err != nil || len(encoded) > maxShown || truncated != c.truncated || !truncated && len(types) != c.n {
 			t.Errorf("%s: %d types, %d bytes, truncated %t, %v", name, len(types), len(encoded), truncated, err)
+		}
+	}
+}
+
+// What a service lists in another order, twice or with another description is the same reference data.
+func TestSelectableReferences(t *testing.T) {
+	kyc, kyb := idv.Reference{ID: 1, Code: "kyc"}, idv.Reference{ID: 2, Code: "kyb"}
+	described := kyb
+	described.Description = "of companies"
+	want := []idv.Reference{kyc, kyb}
+	for _, listed := range [][]idv.Reference{{kyc, kyb}, {kyb, kyc}, {described, kyc, kyb}} {
+		got := selectableReferences(&idv.References{MandateTypes: listed}).MandateTypes
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v became %+v", listed, got)
 		}
 	}
 }
