@@ -2,52 +2,44 @@ package engine
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// drainer makes a shutdown wait for the attempts that are under way. An attempt is a request that acts on a person,
-// with what is written before and after it. The zero value admits attempts.
-type drainer struct {
-	mu       sync.Mutex
-	attempts int           // under way
-	drained  chan struct{} // nil until a shutdown begins; closed when no attempt is under way
-}
-
-// TryBegin admits an attempt, which has to be Done. It reports false once a shutdown has begun.
-func (d *drainer) TryBegin() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.drained != nil {
+// TryBegin admits an attempt, which has to be Done: a request that acts on a person, with what is written before and
+// after it. A shutdown waits for those under way. It reports false once a shutdown has begun.
+func (r *Runner[S]) TryBegin() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.drained != nil {
 		return false
 	}
-	d.attempts++
+	r.attempts++
 	return true
 }
 
 // Done ends an attempt.
-func (d *drainer) Done() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.attempts--
-	if d.attempts == 0 && d.drained != nil {
-		close(d.drained)
+func (r *Runner[S]) Done() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.attempts--
+	if r.attempts == 0 && r.drained != nil {
+		close(r.drained)
 	}
 }
 
 // drain admits no more attempts. The channel is closed when none is under way.
-func (d *drainer) drain() <-chan struct{} {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.drained == nil {
-		d.drained = make(chan struct{})
-		if d.attempts == 0 {
-			close(d.drained)
+func (r *Runner[S]) drain() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.drained == nil {
+		r.drained = make(chan struct{})
+		if r.attempts == 0 {
+			close(r.drained)
 		}
 	}
-	return d.drained
+	return r.drained
 }
 
 // Drain admits no more attempts and waits for those under way, or until ctx ends. It goes on with those that are

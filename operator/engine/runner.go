@@ -35,11 +35,11 @@ func (e *UnrecordedError) Unwrap() error { return e.Err }
 // Runner runs the reconciliations of one controller. One whose attempt cannot be recorded is parked between two tries:
 // it holds neither a worker nor a slot, however long that lasts. The zero value is ready.
 type Runner[S ~string] struct {
-	drainer
-
-	parking sync.Mutex
-	parked  map[types.NamespacedName]*parked[S]
-	failed  int // tries to record the end of an attempt
+	mu       sync.Mutex
+	parked   map[types.NamespacedName]*parked[S]
+	failed   int           // tries to record the end of an attempt
+	attempts int           // under way
+	drained  chan struct{} // nil until a shutdown begins; closed when no attempt is under way
 }
 
 // parked is a reconciliation between two tries.
@@ -85,22 +85,22 @@ func (r *Runner[S]) Run(
 
 // Unrecorded counts the attempts that are not recorded yet.
 func (r *Runner[S]) Unrecorded() int {
-	r.parking.Lock()
-	defer r.parking.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return len(r.parked)
 }
 
 // FailedRecords counts the tries to record the end of an attempt that failed, since the process started.
 func (r *Runner[S]) FailedRecords() int {
-	r.parking.Lock()
-	defer r.parking.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.failed
 }
 
 // UnrecordedOf counts those of a connection.
 func (r *Runner[S]) UnrecordedOf(key connection.Key) (n int) {
-	r.parking.Lock()
-	defer r.parking.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, p := range r.parked {
 		if p.connection == key {
 			n++
@@ -111,8 +111,8 @@ func (r *Runner[S]) UnrecordedOf(key connection.Key) (n int) {
 
 // resume gives the parked reconciliation of an object, nil if there is none. free is false if it is running already.
 func (r *Runner[S]) resume(object types.NamespacedName) (current *parked[S], free bool) {
-	r.parking.Lock()
-	defer r.parking.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	current = r.parked[object]
 	if current == nil {
 		return nil, true
@@ -125,8 +125,8 @@ func (r *Runner[S]) resume(object types.NamespacedName) (current *parked[S], fre
 // park keeps a reconciliation until its next try.
 func (r *Runner[S]) park(object types.NamespacedName, current *parked[S]) reconcile.Result {
 	key := current.Park()
-	r.parking.Lock()
-	defer r.parking.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	current.connection, current.running = key, false
 	current.tries++
 	r.failed++
@@ -138,8 +138,8 @@ func (r *Runner[S]) park(object types.NamespacedName, current *parked[S]) reconc
 }
 
 func (r *Runner[S]) remove(object types.NamespacedName) {
-	r.parking.Lock()
-	defer r.parking.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	delete(r.parked, object)
 }
 
@@ -148,9 +148,9 @@ func (r *Runner[S]) resumeAll(ctx context.Context) {
 	stopped, stop := context.WithCancel(ctx)
 	stop()
 	nothing := func() (Reconciliation[S], error) { return nil, nil }
-	r.parking.Lock()
+	r.mu.Lock()
 	objects := slices.Collect(maps.Keys(r.parked))
-	r.parking.Unlock()
+	r.mu.Unlock()
 	var tries sync.WaitGroup
 	for _, object := range objects {
 		tries.Go(func() {
