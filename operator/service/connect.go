@@ -237,16 +237,9 @@ func (r *Reconciler) publish(
 		MaxPoll:              max(seconds(spec.Polling.MaxIntervalSeconds, 3600), r.config.MinPollInterval),
 		Notified:             lastNotified(service),
 		Subscriptions:        connection.SubscriptionsOf(service),
-		States: idv.StateNames{
-			InReview:    spec.States.InReview,
-			Completed:   spec.States.Completed,
-			Rejected:    spec.States.Rejected,
-			Closed:      spec.States.Closed,
-			CheckPassed: spec.States.CheckPassed,
-			CheckFailed: spec.States.CheckFailed,
-		},
-		References: e.references,
-		Ready:      usable && e.connected,
+		States:               idv.StateNames(spec.States),
+		References:           e.references,
+		Ready:                usable && e.connected,
 	})
 }
 
