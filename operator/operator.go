@@ -168,6 +168,13 @@ func metricsOptions(options *Options) metricsserver.Options {
 	return server
 }
 
+// writerOf gives what the operator writes with. An API server with an older CRD must refuse what it would otherwise
+// drop silently.
+func writerOf(manager ctrl.Manager) client.Client {
+	strict := client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict)
+	return client.WithFieldOwner(strict, fieldOwner)
+}
+
 // drainer makes a shutdown wait for what a controller has begun.
 type drainer interface{ Drain(context.Context) }
 
@@ -177,9 +184,7 @@ func addControllers(
 ) ([]drainer, error) {
 	cache := apierror.CompleteReader{Reader: manager.GetClient()}
 	live := apierror.CompleteReader{Reader: manager.GetAPIReader()}
-	// Strict: an API server with an older CRD must refuse what it would otherwise drop silently.
-	strict := client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict)
-	writer := client.WithFieldOwner(strict, fieldOwner)
+	writer := writerOf(manager)
 	clusterServices, err := canReadClusterServices(ctx, manager, "namespaces")
 	if err != nil {
 		return nil, err
@@ -234,12 +239,10 @@ func addNotifications(ctx context.Context, manager ctrl.Manager, options *Option
 	if !isServed(options.notificationBindAddress) {
 		return nil
 	}
-	strict := client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict)
-	writer := client.WithFieldOwner(strict, fieldOwner)
 	server, index := notification.NewServer(&notification.Config{
 		BindAddress: options.notificationBindAddress,
 		Cache:       apierror.CompleteReader{Reader: manager.GetClient()}, Live: manager.GetAPIReader(),
-		ClusterServices: clusterServices, Metadata: writer, Capture: options.notificationCapture,
+		ClusterServices: clusterServices, Metadata: writerOf(manager), Capture: options.notificationCapture,
 		Observe: func(result string) { notifications.WithLabelValues(result).Inc() },
 	})
 	mandates, err := manager.GetCache().GetInformer(ctx, &v1alpha1.Mandate{})

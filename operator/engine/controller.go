@@ -45,9 +45,7 @@ func Wakeups(limiters *connection.Limiters) source.Source {
 }
 
 // Enqueue queues an object now. Those that are not urgent must not delay others, such as polls.
-func Enqueue(
-	queue workqueue.TypedRateLimitingInterface[reconcile.Request], request reconcile.Request, urgent bool,
-) {
+func Enqueue(queue workqueue.TypedRateLimitingInterface[reconcile.Request], request reconcile.Request, urgent bool) {
 	if byPriority, ok := queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
 		byPriority.AddWithOpts(priorityqueue.AddOpts{Priority: Priority(urgent)}, request)
 		return

@@ -70,9 +70,7 @@ func (a *accountFacts) isChanged(status *v1alpha1.IdentityServiceStatus, found d
 }
 
 // showAccount writes the account into the status, and what proves that it is the same as others.
-func showAccount(
-	status *v1alpha1.IdentityServiceStatus, account connection.Account, proofs []v1alpha1.SameAccount,
-) {
+func showAccount(status *v1alpha1.IdentityServiceStatus, account connection.Account, proofs []v1alpha1.SameAccount) {
 	if account == "" {
 		return
 	}

@@ -258,8 +258,8 @@ func (e *entry) reason() string {
 	}
 }
 
-// selectableReferences is the part of the reference data that Mandates can select, in order and each once: a service may
-// list it in any order. The rest does not have to stay in memory.
+// selectableReferences is the part of the reference data that Mandates can select, in order and each once: a service
+// may list it in any order. The rest does not have to stay in memory.
 func selectableReferences(references *idv.References) *idv.References {
 	types := slices.Clone(references.MandateTypes)
 	for i := range types {

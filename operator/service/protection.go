@@ -20,9 +20,7 @@ import (
 // protect keeps a service while Mandates need it, and counts them. The finalizer is there only as long: a service
 // that nobody needs can be deleted, with its namespace, when no operator runs. An operator that does not see all
 // Mandates of a ClusterIdentityService leaves its finalizer to one that does.
-func (r *Reconciler) protect(
-	ctx context.Context, key connection.Key, service connection.Service, needed int,
-) error {
+func (r *Reconciler) protect(ctx context.Context, key connection.Key, service connection.Service, needed int) error {
 	deleted := service.GetDeletionTimestamp()
 	has := controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
 	wanted := needed > 0

@@ -162,9 +162,7 @@ func setProgress(status *v1alpha1.IdentityServiceStatus, generation int64, reaso
 
 // setWarning sets a condition that is there only while it is True, or removes it without a reason. It reports whether
 // the condition was not there before.
-func setWarning(
-	status *v1alpha1.IdentityServiceStatus, generation int64, kind, reason, message string,
-) (news bool) {
+func setWarning(status *v1alpha1.IdentityServiceStatus, generation int64, kind, reason, message string) (news bool) {
 	if reason == "" {
 		meta.RemoveStatusCondition(&status.Conditions, kind)
 		return false
