@@ -6,6 +6,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -107,12 +108,10 @@ func (r *Retention) sweepRecord(ctx context.Context, record *v1alpha1.Applicatio
 
 func (r *Retention) annotate(ctx context.Context, record *v1alpha1.ApplicationRecord, since string) error {
 	annotated := record.DeepCopy()
-	delete(annotated.Annotations, GoneSinceAnnotation)
-	if since != "" {
-		if annotated.Annotations == nil {
-			annotated.Annotations = map[string]string{}
-		}
-		annotated.Annotations[GoneSinceAnnotation] = since
+	if since == "" {
+		delete(annotated.Annotations, GoneSinceAnnotation)
+	} else {
+		metav1.SetMetaDataAnnotation(&annotated.ObjectMeta, GoneSinceAnnotation, since)
 	}
 	patch := client.MergeFromWithOptions(record, client.MergeFromWithOptimisticLock{})
 	return r.Ledger.Writer.Patch(ctx, annotated, patch)
