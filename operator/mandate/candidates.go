@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -23,18 +24,17 @@ const (
 type candidateReads struct {
 	by         connectionVersion // what follows is about the ids there
 	generation int64             // of the Mandate: after an edit, an application may be as its spec asks for
-	reads      []candidateRead
+	reads      map[int64]candidateRead
 }
 
 // candidateRead is the last read of a candidate.
 type candidateRead struct {
-	id     int64
-	at     time.Time
 	result candidateResult
 	// request is the one with which it was read, and tries how often it was. Another one has it read again, that of a
 	// notification only if it may be this Mandate's.
 	request string
 	tries   int
+	next    time.Time // when it is read again with the same request; zero: never
 }
 
 type candidateResult int
@@ -51,20 +51,6 @@ func resultWithReference(shown string) candidateResult {
 		return candidateIncomplete
 	}
 	return candidateOther
-}
-
-// next is when a candidate is read again; never, if it reports false. One that is not found, or not as the spec asks
-// for, is read twice, because a read may lag behind the create.
-func (c candidateRead) next(request string) (time.Time, bool) {
-	another := request != "" && request != c.request
-	switch {
-	case another && (c.result != candidateOther || !engine.IsNotification(request)):
-		return c.at, true
-	case c.result == candidateUnread:
-		return c.at.Add(min(candidateRetryInterval<<(c.tries-1), maxCandidatePause)), true
-	default:
-		return c.at.Add(lagAllowance), c.result == candidateIncomplete && c.tries < 2
-	}
 }
 
 // delaysCreate reports whether the application may be the Mandate's, for all that is known, so that a create would only
@@ -92,21 +78,16 @@ func (r *reconciliation) selectCandidates() {
 	}
 	known, request := r.candidatesRead(), engine.ReconcileRequest(r.mandate)
 	for _, id := range r.candidates() {
-		i := slices.IndexFunc(known.reads, func(one candidateRead) bool { return one.id == id })
-		if i < 0 {
+		read, isKnown := known.reads[id]
+		another := request != "" && request != read.request &&
+			(read.result != candidateOther || !engine.IsNotification(request))
+		after := read.next.Sub(r.facts.now)
+		switch {
+		case !isKnown, another, !read.next.IsZero() && after <= 0:
 			r.facts.candidates = append(r.facts.candidates, id)
-			continue
-		}
-		next, again := known.reads[i].next(request)
-		switch after := next.Sub(r.facts.now); {
-		case !again:
-		case after <= 0:
-			r.facts.candidates = append(r.facts.candidates, id)
-		default:
-			r.facts.candidatePending = r.facts.candidatePending || known.reads[i].delaysCreate()
-			if r.nextCandidate == 0 || after < r.nextCandidate {
-				r.nextCandidate = after
-			}
+		case !read.next.IsZero():
+			r.facts.candidatePending = r.facts.candidatePending || read.delaysCreate()
+			r.nextCandidate = cmp.Or(min(r.nextCandidate, after), after)
 		}
 	}
 }
@@ -167,19 +148,24 @@ func (r *reconciliation) candidatesRead() candidateReads {
 func (r *reconciliation) skipCandidate(id int64, result candidateResult) {
 	r.forgetFound()
 	r.facts.candidates = slices.DeleteFunc(slices.Clone(r.facts.candidates), func(o int64) bool { return o == id })
-	known, named := r.candidatesRead(), append(r.candidates(), id)
-	made := candidateRead{id: id, at: r.facts.now, result: result, request: engine.ReconcileRequest(r.mandate), tries: 1}
-	before := known.reads
-	known.reads = nil
-	for _, one := range before {
-		switch {
-		case one.id == id && one.request == made.request:
-			made.tries = min(one.tries+1, 11) // the pause is the longest one by then
-		case one.id != id && slices.Contains(named, one.id):
-			known.reads = append(known.reads, one)
+	known, request := r.candidatesRead(), engine.ReconcileRequest(r.mandate)
+	made := candidateRead{result: result, request: request, tries: 1}
+	if before := known.reads[id]; before.request == request {
+		made.tries = min(before.tries+1, 11) // the pause is the longest one by then
+	}
+	switch {
+	case result == candidateUnread:
+		made.next = r.facts.now.Add(min(candidateRetryInterval<<(made.tries-1), maxCandidatePause))
+	case result == candidateIncomplete && made.tries < 2: // a read may lag behind the create, and shows less than it will
+		made.next = r.facts.now.Add(lagAllowance)
+	}
+	reads, named := map[int64]candidateRead{id: made}, r.candidates()
+	for other, read := range known.reads {
+		if other != id && slices.Contains(named, other) {
+			reads[other] = read
 		}
 	}
-	known.reads = append(known.reads, made)
+	known.reads = reads
 	r.facts.candidatePending = r.facts.candidatePending || made.delaysCreate()
 	r.localState.Update(r.mandate, func(s *localState) { s.candidateReads = &known })
 }

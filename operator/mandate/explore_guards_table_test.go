@@ -153,7 +153,8 @@ func guards() map[string]explore.Guard {
 		},
 		"named application that is not found": {
 			Why: "a read may lag behind the create", File: "candidates.go",
-			Old: "c.result == candidateIncomplete && c.tries < 2", Off: "ON && c.result == candidateIncomplete && c.tries < 2",
+			Old:      "	case result == candidateIncomplete && made.tries < 2:",
+			Off:      "	case ON && result == candidateIncomplete && made.tries < 2:",
 			CaughtBy: "TestNamedApplications", Fails: "TestNamedApplications",
 		},
 		"named application that is refused": {
