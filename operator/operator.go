@@ -240,8 +240,8 @@ func addNotifications(ctx context.Context, manager ctrl.Manager, options *Option
 		return nil
 	}
 	server, index := notification.NewServer(&notification.Config{
-		BindAddress: options.notificationBindAddress,
-		Cache:       apierror.CompleteReader{Reader: manager.GetClient()}, Live: manager.GetAPIReader(),
+		BindAddress:     options.notificationBindAddress,
+		Cache:           apierror.CompleteReader{Reader: manager.GetClient()},
 		ClusterServices: clusterServices, Metadata: writerOf(manager), Capture: options.notificationCapture,
 		Observe: func(result string) { notifications.WithLabelValues(result).Inc() },
 	})

@@ -3,9 +3,13 @@ package notification
 import (
 	"context"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -15,6 +19,9 @@ type accounts struct {
 	// clusterServices: ClusterIdentityServices may be read.
 	clusterServices bool
 }
+
+// isGone reports whether an object is deleted, or cannot be read until somebody corrects it.
+func isGone(err error) bool { return apierrors.IsNotFound(err) || apierror.IsUnreadable(err) }
 
 // service gives a service, which must not be changed; nil if there is none, or none that can be read.
 func (a accounts) service(ctx context.Context, key connection.Key) (connection.Service, error) {
@@ -30,32 +37,25 @@ func (a accounts) service(ctx context.Context, key connection.Key) (connection.S
 	return service, nil
 }
 
-// peers are the connections of the account of a service, itself included: the service may have one subscription for all
-// of them.
-func (a accounts) peers(ctx context.Context, of connection.Service) ([]connection.Key, error) {
-	keys := []connection.Key{connection.KeyOfService(of)}
-	add := func(service connection.Service) {
-		key, account := connection.KeyOfService(service), service.ServiceStatus().Account
-		if key != keys[0] && account != "" && account == of.ServiceStatus().Account {
-			keys = append(keys, key)
+// peers are the services of the account of a service, itself included: the account may have one subscription for all of
+// them. They must not be changed.
+func (a accounts) peers(ctx context.Context, of connection.Service) (peers []connection.Service, err error) {
+	lists := []client.ObjectList{&v1alpha1.IdentityServiceList{}}
+	if a.clusterServices {
+		lists = append(lists, &v1alpha1.ClusterIdentityServiceList{})
+	}
+	for _, list := range lists {
+		if err := a.cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, err
 		}
+		_ = meta.EachListItem(list, func(object runtime.Object) error {
+			service := object.(connection.Service) //nolint:forcetypeassert // the lists have no other type
+			account, isSame := service.ServiceStatus().Account, connection.KeyOfService(service) == connection.KeyOfService(of)
+			if isSame || account != "" && account == of.ServiceStatus().Account {
+				peers = append(peers, service)
+			}
+			return nil
+		})
 	}
-	var services v1alpha1.IdentityServiceList
-	if err := a.cache.List(ctx, &services, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, err
-	}
-	for i := range services.Items {
-		add(&services.Items[i])
-	}
-	if !a.clusterServices {
-		return keys, nil
-	}
-	var shared v1alpha1.ClusterIdentityServiceList
-	if err := a.cache.List(ctx, &shared, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, err
-	}
-	for i := range shared.Items {
-		add(&shared.Items[i])
-	}
-	return keys, nil
+	return peers, nil
 }

@@ -82,11 +82,6 @@ func (a *apiServer) Get(_ context.Context, key client.ObjectKey, into client.Obj
 			return notFound(key.Name)
 		}
 		a.mandates[key].DeepCopyInto(into)
-	case *metav1.PartialObjectMetadata: // of a Mandate
-		if a.mandates[key] == nil {
-			return notFound(key.Name)
-		}
-		a.mandates[key].ObjectMeta.DeepCopyInto(&into.ObjectMeta)
 	case *v1alpha1.IdentityService:
 		of := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: key.Namespace, Name: key.Name}
 		found, ok := a.services[of].(*v1alpha1.IdentityService)

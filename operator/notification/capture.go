@@ -33,7 +33,7 @@ func namesIn(contentType string, body []byte) (names []string) {
 	if !json.Valid(body) && !isForm(contentType) {
 		return nil
 	}
-	scan(contentType, body, func(parent, key, _ string) {
+	read(contentType, body, func(parent, key, _ string) {
 		name := parent + "." + key
 		if !identifier.MatchString(parent) || !identifier.MatchString(key) {
 			name = "(no identifier)"

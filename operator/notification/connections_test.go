@@ -1,10 +1,10 @@
 package notification
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"runtime"
 	"strings"
 	"sync"
@@ -176,36 +176,43 @@ func inUse() int64 {
 func TestConnectionsOfAnAddress(t *testing.T) {
 	t.Parallel()
 	const limit = 20
-	pipes := newPipes()
-	limited := newClientListener(pipes, limit)
-	defer limited.Close()
-	accepted := make(chan net.Conn, limit)
-	var open []net.Conn
-	go func() {
-		for conn, err := limited.Accept(); err == nil; conn, err = limited.Accept() {
-			accepted <- conn
-		}
-	}()
+	c := &connections{open: map[string]int{}, free: limit}
+	var open []*counted
 	for i, want := range []int{10, 5, 3, 1, 1, 0} { // of what is free, half
-		for range 20 {
-			pipes.connect(t, address(i))
+		accepted := 0
+		for range limit {
+			conn := &counted{from: &net.TCPAddr{IP: net.ParseIP(address(i)), Port: 1}}
+			c.changed(conn, http.StateNew)
+			if conn.closed {
+				c.changed(conn, http.StateClosed)
+				continue
+			}
+			accepted++
+			open = append(open, conn)
+			c.changed(conn, http.StateActive)
 		}
-		conn := pipes.connect(t, address(i)) // after which all others are counted
-		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-			t.Errorf("one of too many connections: %v", err)
-		}
-		if got := len(accepted); got != want {
-			t.Errorf("address %d has %d connections, want %d", i, got, want)
-		}
-		for range len(accepted) {
-			open = append(open, <-accepted)
+		if accepted != want {
+			t.Errorf("address %d has %d connections, want %d", i, accepted, want)
 		}
 	}
 	for _, conn := range open {
-		conn.Close()
-		conn.Close() // which does not count twice
+		c.changed(conn, http.StateClosed)
 	}
-	if len(limited.open) != 0 || limited.free != limit {
-		t.Errorf("after the last one is closed, %v are counted and %d are free", limited.open, limited.free)
+	if len(c.open) != 0 || c.free != limit {
+		t.Errorf("after the last one is closed, %v are counted and %d are free", c.open, c.free)
 	}
+}
+
+// counted is a connection that says whether it was closed.
+type counted struct {
+	net.Conn
+	from   net.Addr
+	closed bool
+}
+
+func (c *counted) RemoteAddr() net.Addr { return c.from }
+
+func (c *counted) Close() error {
+	c.closed = true
+	return nil
 }

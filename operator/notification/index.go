@@ -3,6 +3,7 @@ package notification
 import (
 	"hash/maphash"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,106 +18,95 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// Index finds the Mandates of a connection by what deliveries name. It follows the cache of Mandates, as a handler of
-// its events. The indexes of the cache itself would take a set for each of the ids.
+// Index finds the Mandates of a connection by what deliveries name, and remembers the ids that no Mandate has. It
+// follows the cache of Mandates, as a handler of its events. The indexes of the cache itself would take a set for each
+// of the ids.
 type Index struct {
-	// changed is called, without a lock, with a Mandate that is found by something else than before.
-	changed func(connection.Key, types.NamespacedName, terms)
+	// named is called, without a lock, with a Mandate whose application was named before the Mandate had it.
+	named func(connection.Key, types.NamespacedName)
+	// awaited is called, without a lock, with connections whose ids may be those that a Mandate waits for from now on.
+	awaited func([]connection.Key)
 
 	seed maphash.Seed
-	mu   sync.RWMutex
-	// connections that Mandates name. Ids of one service say nothing about another one.
-	connections map[connection.Key]*connectionIndex
+	mu   sync.Mutex
+	// mandates are by the hashes of their ids and references. That two have the same hash costs a read.
+	mandates map[uint64]*types.NamespacedName
+	waiting  map[types.NamespacedName]entry // those whose create had no answer so far
+	unknown  map[connection.Key][]*unknownID
 }
 
-// connectionIndex has the Mandates of one connection.
-type connectionIndex struct {
-	// Applications and individuals may have the same ids.
-	applications, individuals map[int64]*types.NamespacedName
-	// references are by their hashes. That two have one costs a read.
-	references map[uint64]*types.NamespacedName
-	// waiting are those whose create had no answer so far.
-	waiting map[types.NamespacedName]terms
-}
+// A kind says what a Mandate is found by. Applications and individuals may have the same ids.
+type kind byte
 
-// terms are what a Mandate is found by.
-type terms struct {
+const (
+	byApplication kind = iota
+	byIndividual
+	byReference
+)
+
+// entry is what is known of a Mandate.
+type entry struct {
+	key         connection.Key
+	name        types.NamespacedName
 	application int64 // 0: none
-	individuals []int64
-	reference   uint64 // 0: none
-	waits       bool   // for an id
+	hashes      []uint64
+	waits       bool // for an id
+	reference   uint64
 	since       time.Time
 }
 
 // NewIndex makes an empty Index.
 func NewIndex() *Index {
 	return &Index{
-		changed: func(connection.Key, types.NamespacedName, terms) {},
-		seed:    maphash.MakeSeed(), connections: map[connection.Key]*connectionIndex{},
+		named: func(connection.Key, types.NamespacedName) {}, awaited: func([]connection.Key) {},
+		seed: maphash.MakeSeed(), mandates: map[uint64]*types.NamespacedName{},
+		waiting: map[types.NamespacedName]entry{}, unknown: map[connection.Key][]*unknownID{},
 	}
 }
 
-// termsOf a Mandate; none of a Mandate that is nil.
-func (x *Index) termsOf(m *v1alpha1.Mandate) (t terms) {
-	if m == nil {
-		return t
+// hash of what a delivery for a connection may name: an id of one service says nothing about another one. Services
+// change the letter case of references.
+func (x *Index) hash(key connection.Key, by kind, text string) uint64 {
+	return maphash.Comparable(x.seed, struct {
+		key  connection.Key
+		by   kind
+		text string
+	}{key, by, strings.ToLower(text)})
+}
+
+// entryOf a Mandate; none of anything else.
+func (x *Index) entryOf(object any) (e entry) {
+	m, ok := object.(*v1alpha1.Mandate)
+	if !ok {
+		return e
 	}
-	t.reference = x.hash(m.Status.Reference)
+	e.key, e.name = connection.KeyOf(m), client.ObjectKeyFromObject(m)
+	add := func(by kind, text string) { e.hashes = append(e.hashes, x.hash(e.key, by, text)) }
 	if m.Status.ApplicationID != nil {
-		t.application = *m.Status.ApplicationID
+		e.application = *m.Status.ApplicationID
+		add(byApplication, strconv.FormatInt(e.application, 10))
+		if m.Status.Reference != "" {
+			add(byReference, m.Status.Reference)
+		}
 	}
 	for i := range m.Status.Individuals {
 		if id := m.Status.Individuals[i].ID; id != 0 {
-			t.individuals = append(t.individuals, id)
+			add(byIndividual, strconv.FormatInt(id, 10))
 		}
 	}
 	// It does not wait if the application is gone, or is under another reference or at another service.
 	created := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCreated)
-	t.waits = m.Status.ApplicationID == nil && m.Status.Outcome == "" && created != nil &&
+	e.waits = m.Status.ApplicationID == nil && m.Status.Outcome == "" && created != nil &&
 		created.Status == metav1.ConditionUnknown && created.Reason == v1alpha1.ReasonOutcomeUnknown &&
 		!m.Spec.Suspend && m.Spec.Adopt == nil && m.DeletionTimestamp.IsZero()
-	if t.waits {
-		t.since = created.LastTransitionTime.Time
+	if e.waits {
+		e.reference, e.since = x.hash(connection.Key{}, byReference, m.Status.Reference), created.LastTransitionTime.Time
 	}
-	return t
-}
-
-// hash of a reference. Services change its letter case.
-func (x *Index) hash(reference string) uint64 {
-	if reference == "" {
-		return 0
-	}
-	return max(maphash.String(x.seed, strings.ToLower(reference)), 1)
-}
-
-func (t terms) equal(other terms) bool {
-	return t.application == other.application && t.reference == other.reference && t.waits == other.waits &&
-		t.since.Equal(other.since) && slices.Equal(t.individuals, other.individuals)
+	return e
 }
 
 // OnAdd implements the handler of events.
 func (x *Index) OnAdd(object any, _ bool) { x.OnUpdate(nil, object) }
-
-// OnUpdate implements the handler of events.
-func (x *Index) OnUpdate(before, after any) {
-	old, _ := before.(*v1alpha1.Mandate)
-	mandate, _ := after.(*v1alpha1.Mandate)
-	was, is := x.termsOf(old), x.termsOf(mandate)
-	if old != nil && mandate != nil && was.equal(is) && connection.KeyOf(old) == connection.KeyOf(mandate) {
-		return
-	}
-	x.mu.Lock()
-	if old != nil {
-		x.remove(connection.KeyOf(old), client.ObjectKeyFromObject(old), was)
-	}
-	if mandate != nil {
-		x.add(connection.KeyOf(mandate), client.ObjectKeyFromObject(mandate), is)
-	}
-	x.mu.Unlock()
-	if mandate != nil {
-		x.changed(connection.KeyOf(mandate), client.ObjectKeyFromObject(mandate), is)
-	}
-}
 
 // OnDelete implements the handler of events.
 func (x *Index) OnDelete(object any) {
@@ -126,142 +116,71 @@ func (x *Index) OnDelete(object any) {
 	x.OnUpdate(object, nil)
 }
 
-func (x *Index) add(key connection.Key, name types.NamespacedName, t terms) {
-	of := x.connections[key]
-	if of == nil {
-		of = &connectionIndex{
-			applications: map[int64]*types.NamespacedName{}, individuals: map[int64]*types.NamespacedName{},
-			references: map[uint64]*types.NamespacedName{}, waiting: map[types.NamespacedName]terms{},
+// OnUpdate implements the handler of events.
+func (x *Index) OnUpdate(before, after any) {
+	was, is := x.entryOf(before), x.entryOf(after)
+	x.mu.Lock()
+	for _, hash := range was.hashes {
+		if found := x.mandates[hash]; found != nil && *found == was.name { // and not another one that has the same
+			delete(x.mandates, hash)
 		}
-		x.connections[key] = of
 	}
-	if t.application != 0 {
-		of.applications[t.application] = &name
+	name := is.name
+	for _, hash := range is.hashes {
+		x.mandates[hash] = &name
 	}
-	for _, id := range t.individuals {
-		of.individuals[id] = &name
+	delete(x.waiting, was.name)
+	if is.waits {
+		x.waiting[is.name] = is
 	}
-	if t.reference != 0 && (t.application != 0 || t.waits) {
-		of.references[t.reference] = &name
+	isNamed := is.application != was.application && x.remembers(is.key, is.application)
+	var keys []connection.Key
+	if is.waits && !was.waits {
+		keys = x.remembered()
 	}
-	if t.waits {
-		of.waiting[name] = t
+	x.mu.Unlock()
+	if isNamed {
+		x.named(is.key, is.name)
 	}
+	x.awaited(keys)
 }
 
-func (x *Index) remove(key connection.Key, name types.NamespacedName, t terms) {
-	of := x.connections[key]
-	if of == nil {
-		return
-	}
-	removeOwn(of.applications, t.application, name)
-	for _, id := range t.individuals {
-		removeOwn(of.individuals, id, name)
-	}
-	removeOwn(of.references, t.reference, name)
-	delete(of.waiting, name)
-	if len(of.applications)+len(of.individuals)+len(of.references)+len(of.waiting) == 0 {
-		delete(x.connections, key)
-	}
+// find finds the Mandate of a connection with an id or a reference; nil if there is none.
+func (x *Index) find(key connection.Key, by kind, text string) *types.NamespacedName {
+	return x.mandates[x.hash(key, by, text)]
 }
 
-// removeOwn removes what is about a Mandate, and not what is about another one that has the same.
-func removeOwn[K comparable](from map[K]*types.NamespacedName, key K, name types.NamespacedName) {
-	if found := from[key]; found != nil && *found == name {
-		delete(from, key)
-	}
-}
-
-// of gives the index of a connection, which is not changed.
-func (x *Index) of(key connection.Key) connectionIndex {
-	if of := x.connections[key]; of != nil {
-		return *of
-	}
-	return connectionIndex{}
-}
-
-func (c *connectionIndex) waits(name types.NamespacedName) bool {
-	_, waits := c.waiting[name]
-	return waits
-}
-
-// match is what a delivery is about.
-type match struct {
-	// mandates whose applications are to be read.
-	mandates []types.NamespacedName
-	// unknown are ids that may be those of applications whose create had no answer.
-	unknown []int64
-	// references are the hashes of all texts.
-	references []uint64
-}
-
-// match finds what the candidates of a delivery for a connection are about. Deliveries have all kinds of other numbers,
-// such as the id of the event. Where one is certainly the id of an application by its names, no other one counts, and
-// where something else is known, the id of the delivery does not. Applications and individuals may have the same ids,
-// so only names tell that a number is an individual's.
-func (x *Index) match(key connection.Key, candidates []Candidate) (m match) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	of := x.of(key)
-	best, known := placeOther, placeOther // the places of the likeliest number, and of the likeliest that is known
+// match finds the Mandates whose applications are to be read because of the candidates of a delivery, and remembers the
+// ids that may be those of others. Deliveries have all kinds of other numbers, such as the id of the event. Where one
+// is certainly the id of an application by its names, no other one counts, and where something else is known, the id of
+// the delivery does not.
+func (x *Index) match(key connection.Key, candidates []Candidate) (mandates []types.NamespacedName, unknown []int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	last := placeID // of the ids that count
+	var references []uint64
 	for _, c := range candidates {
-		application, individual := of.applications[c.Number], of.individuals[c.Number]
-		hash := x.hash(c.Text)
-		named := of.references[hash]
-		if named != nil && of.waits(*named) {
-			named = nil // there is no id to read
-		}
-		for _, name := range []*types.NamespacedName{application, individual, named} {
-			if name != nil && !slices.Contains(m.mandates, *name) {
-				m.mandates = append(m.mandates, *name)
+		application, individual := x.find(key, byApplication, c.Text), x.find(key, byIndividual, c.Text)
+		reference := x.find(key, byReference, c.Text)
+		for _, name := range []*types.NamespacedName{application, individual, reference} {
+			if name != nil && !slices.Contains(mandates, *name) {
+				mandates = append(mandates, *name)
 			}
-		}
-		m.references = append(m.references, hash)
-		if c.Number != 0 {
-			best = min(best, c.place)
 		}
 		switch {
-		case named != nil, individual != nil && c.ofIndividual:
-			known = placeApplication
+		case c.Number != 0 && c.place == placeApplication, reference != nil,
+			individual != nil && c.place == placeIndividual:
+			last = placeApplication
 		case application != nil:
-			known = min(known, c.place)
+			last = min(last, c.place)
 		}
+		references = append(references, x.hash(connection.Key{}, byReference, c.Text))
 	}
 	for _, c := range candidates {
-		likely := c.place == placeApplication || best != placeApplication && c.place < placeReference && known >= c.place
-		if c.Number != 0 && likely && of.applications[c.Number] == nil {
-			m.unknown = append(m.unknown, c.Number)
+		if c.Number != 0 && c.place <= last && x.find(key, byApplication, c.Text) == nil {
+			unknown = append(unknown, c.Number)
 		}
 	}
-	return m
-}
-
-// isKnown reports whether an id is that of an application that a Mandate of one of some connections has.
-func (x *Index) isKnown(id int64, keys []connection.Key) bool {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return slices.ContainsFunc(keys, func(key connection.Key) bool { return x.of(key).applications[id] != nil })
-}
-
-// waiters are the Mandates of some connections that wait for an id.
-type waiters struct {
-	any        bool
-	since      time.Time // when the first of those began to wait that did so lately; 0 if none did
-	references map[uint64]bool
-}
-
-// waiting gives those of some connections. Lately is after some time.
-func (x *Index) waiting(keys []connection.Key, lately time.Time) waiters {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	w := waiters{references: map[uint64]bool{}}
-	for _, key := range keys {
-		for _, t := range x.of(key).waiting {
-			w.any, w.references[t.reference] = true, true
-			if t.since.After(lately) && (w.since.IsZero() || t.since.Before(w.since)) {
-				w.since = t.since
-			}
-		}
-	}
-	return w
+	x.remember(key, unknown, references)
+	return mandates, unknown
 }

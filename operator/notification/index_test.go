@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,8 +15,8 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// found is a match in short.
-type found struct {
+// matched is a match in short.
+type matched struct {
 	Mandates []string
 	Lost     []int64
 }
@@ -40,74 +39,77 @@ func TestMatch(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		body string
-		want found
+		want matched
 	}{
-		"an application":        {`{"id":1}`, found{Mandates: []string{"one"}}},
-		"an id as a string":     {`{"id":"1"}`, found{Mandates: []string{"one"}}},
-		"an individual":         {`{"individual_id":20}`, found{Mandates: []string{"two"}}},
-		"a reference":           {`{"reference":"team.two"}`, found{Mandates: []string{"two"}}},
-		"another letter case":   {`{"reference":"TEAM.Two"}`, found{Mandates: []string{"two"}}},
-		"an id of two kinds":    {`{"id":11}`, found{Mandates: []string{"eleven", "one"}}},
-		"several":               {`[{"id":1},{"id":2}]`, found{Mandates: []string{"one", "two"}}},
-		"nothing that is known": {`{"name":"x"}`, found{}},
-		"an unknown id":         {`{"id":4711}`, found{Lost: []int64{4711}}},
+		"an application":        {`{"id":1}`, matched{Mandates: []string{"one"}}},
+		"an id as a string":     {`{"id":"1"}`, matched{Mandates: []string{"one"}}},
+		"an individual":         {`{"individual_id":20}`, matched{Mandates: []string{"two"}}},
+		"a reference":           {`{"reference":"team.two"}`, matched{Mandates: []string{"two"}}},
+		"another letter case":   {`{"reference":"TEAM.Two"}`, matched{Mandates: []string{"two"}}},
+		"an id of two kinds":    {`{"id":11}`, matched{Mandates: []string{"eleven", "one"}}},
+		"several":               {`[{"id":1},{"id":2}]`, matched{Mandates: []string{"one", "two"}}},
+		"nothing that is known": {`{"name":"x"}`, matched{}},
+		"an unknown id":         {`{"id":4711}`, matched{Lost: []int64{4711}}},
 		"an unknown id and the reference of one that waits": {
-			`{"id":4711,"reference":"team.lost"}`, found{Lost: []int64{4711}},
+			`{"id":4711,"reference":"team.lost"}`, matched{Lost: []int64{4711}},
 		},
 		"the reference of one whose create is under way": {
-			`{"id":4711,"reference":"team.new"}`, found{Lost: []int64{4711}},
+			`{"id":4711,"reference":"team.new"}`, matched{Lost: []int64{4711}},
 		},
-		"the reference of one that waits": {`{"reference":"team.lost"}`, found{}},
+		"the reference of one that waits": {`{"reference":"team.lost"}`, matched{}},
 		"other numbers beside a known application": {
-			`{"event_id":99,"application":{"id":1,"status":{"id":3}}}`, found{Mandates: []string{"one"}},
+			`{"event_id":99,"application":{"id":1,"status":{"id":3}}}`, matched{Mandates: []string{"one"}},
 		},
 		"other numbers beside a known individual": {
-			`{"event_id":99,"individual":{"id":20}}`, found{Mandates: []string{"two"}},
+			`{"event_id":99,"individual":{"id":20}}`, matched{Mandates: []string{"two"}},
+		},
+		"the id of a delivery about a known individual": {
+			`{"id":99,"individual":{"id":20}}`, matched{Mandates: []string{"two"}},
 		},
 		"other numbers beside a known reference": {
-			`{"event_id":99,"reference":"team.two"}`, found{Mandates: []string{"two"}},
+			`{"event_id":99,"reference":"team.two"}`, matched{Mandates: []string{"two"}},
 		},
 		"a list of known and unknown applications": {
 			`[{"id":1,"x":99},{"id":4711,"x":98}]`,
-			found{Mandates: []string{"one"}, Lost: []int64{4711}},
+			matched{Mandates: []string{"one"}, Lost: []int64{4711}},
 		},
 		"several unknown numbers, of which one is certainly an application": {
-			`{"event_id":5,"application_id":4711,"count":6}`, found{Lost: []int64{4711}},
+			`{"event_id":5,"application_id":4711,"count":6}`, matched{Lost: []int64{4711}},
 		},
 		"several unknown ids, the likeliest first": {
-			`{"id":5,"data":{"id":4711},"count":6}`, found{Lost: []int64{4711, 5}},
+			`{"id":5,"data":{"id":4711},"count":6}`, matched{Lost: []int64{4711, 5}},
 		},
 		"an unknown application with the id of a known individual": {
-			`{"application":{"id":20}}`, found{Mandates: []string{"two"}, Lost: []int64{20}},
+			`{"application":{"id":20}}`, matched{Mandates: []string{"two"}, Lost: []int64{20}},
 		},
 		"an unknown id that is one of a known individual": {
-			`{"id":20}`, found{Mandates: []string{"two"}, Lost: []int64{20}},
+			`{"id":20}`, matched{Mandates: []string{"two"}, Lost: []int64{20}},
 		},
-		"a known individual": {`{"individual":{"id":20}}`, found{Mandates: []string{"two"}}},
+		"a known individual": {`{"individual":{"id":20}}`, matched{Mandates: []string{"two"}}},
 		"an unknown application of a reference, with the id of a known individual": {
 			`{"application":{"id":20,"reference":"team.lost"}}`,
-			found{Mandates: []string{"two"}, Lost: []int64{20}},
+			matched{Mandates: []string{"two"}, Lost: []int64{20}},
 		},
 		"the id of a state that is one of an individual": {
-			`{"application":{"id":4711,"status":{"id":20}}}`, found{Mandates: []string{"two"}, Lost: []int64{4711}},
+			`{"application":{"id":4711,"status":{"id":20}}}`, matched{Mandates: []string{"two"}, Lost: []int64{4711}},
 		},
 		"an unknown application beside a known individual": {
-			`{"individual":{"id":20},"application":{"id":4711}}`, found{Mandates: []string{"two"}, Lost: []int64{4711}},
+			`{"individual":{"id":20},"application":{"id":4711}}`, matched{Mandates: []string{"two"}, Lost: []int64{4711}},
 		},
 		"an unknown id beside a user with the id of a known individual": {
-			`{"user":{"id":20},"id":4711}`, found{Mandates: []string{"two"}, Lost: []int64{4711}},
+			`{"user":{"id":20},"id":4711}`, matched{Mandates: []string{"two"}, Lost: []int64{4711}},
 		},
 		"the id of an event that is one of an application": {
-			`{"id":1,"data":{"id":4711}}`, found{Mandates: []string{"one"}, Lost: []int64{4711}},
+			`{"id":1,"data":{"id":4711}}`, matched{Mandates: []string{"one"}, Lost: []int64{4711}},
 		},
 		"the id of a state that is one of an application": {
 			`{"application":{"id":4711,"reference":"team.lost","status":{"id":1}}}`,
-			found{Mandates: []string{"one"}, Lost: []int64{4711}},
+			matched{Mandates: []string{"one"}, Lost: []int64{4711}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := x.match(testKey, Candidates(mediaJSON, []byte(c.body)))
-			got := found{names(m.mandates), m.unknown}
+			mandates, unknown := x.match(testKey, Candidates(mediaJSON, []byte(c.body)))
+			got := matched{names(mandates), unknown}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("the match (-want +got):\n%s", diff)
 			}
@@ -115,9 +117,9 @@ func TestMatch(t *testing.T) {
 	}
 	other := testKey
 	other.Name = "other"
-	m := x.match(other, Candidates(mediaJSON, []byte(`{"id":1,"reference":"team.lost"}`)))
-	if len(m.mandates) > 0 || x.waiting([]connection.Key{other}, time.Time{}).any {
-		t.Errorf("another connection finds %+v", m)
+	mandates, _ := x.match(other, Candidates(mediaJSON, []byte(`{"id":1,"reference":"team.lost"}`)))
+	if len(mandates) > 0 || len(x.toWrite(other, []connection.Key{other}, nil)) > 0 {
+		t.Errorf("another connection finds %v, or waits", mandates)
 	}
 }
 
@@ -125,11 +127,11 @@ func TestMatch(t *testing.T) {
 func TestIndexFollows(t *testing.T) {
 	x := NewIndex()
 	matches := func(body string) []string {
-		m := x.match(testKey, Candidates(mediaJSON, []byte(body)))
-		if len(m.unknown) > 0 && x.waiting([]connection.Key{testKey}, time.Time{}).any {
-			return append(names(m.mandates), "somebody waits")
+		mandates, _ := x.match(testKey, Candidates(mediaJSON, []byte(body)))
+		if len(x.toWrite(testKey, []connection.Key{testKey}, nil)) > 0 {
+			return append(names(mandates), "somebody waits")
 		}
-		return names(m.mandates)
+		return names(mandates)
 	}
 	want := func(what, body string, names ...string) {
 		t.Helper()
@@ -156,8 +158,8 @@ func TestIndexFollows(t *testing.T) {
 	x.OnUpdate(bound("two", 2, 12), moved)
 	want("two has another connection", `{"id":2}`)
 	x.OnDelete(moved)
-	if len(x.connections) != 0 {
-		t.Errorf("the index has %v without a Mandate", x.connections)
+	if len(x.mandates)+len(x.waiting) != 0 {
+		t.Errorf("the index has %v and %v without a Mandate", x.mandates, x.waiting)
 	}
 }
 

@@ -65,7 +65,7 @@ func TestPossibleApplications(t *testing.T) {
 		"an event":                     {`{"event":{"id":99},"check_id":98}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := NewIndex().match(testKey, Candidates("", []byte(c.body))).unknown
+			_, got := NewIndex().match(testKey, Candidates("", []byte(c.body)))
 			slices.Sort(got)
 			if !slices.Equal(got, c.want) {
 				t.Errorf("%s may be about the applications %d, want %d", c.body, got, c.want)

@@ -1,20 +1,16 @@
 package notification
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -31,10 +27,9 @@ import (
 const (
 	// writers annotate objects.
 	writers = 4
-	// interval is how long the last annotation of a Mandate is remembered: the cache has it then.
-	interval = 10 * time.Second
-	// roomInterval is how soon it is looked whether the leader has read some of the ids that a service names.
-	roomInterval = time.Second
+	// acknowledgeInterval is how soon it is looked whether the request of a person is acknowledged, and roomInterval
+	// whether the leader has read some of the ids that a service has.
+	acknowledgeInterval, roomInterval = 10 * time.Second, time.Second
 	// maxWrites is how many Mandates of a connection are annotated each second, on average.
 	maxWrites = 50
 	// maxRetryDelay is the longest pause before an annotation that failed is tried again, and loggedTries after how many
@@ -51,101 +46,73 @@ const (
 type Notifier struct {
 	accounts
 	index    *Index
-	recent   recentDeliveries
-	live     *engine.LiveMetadata
 	metadata client.Writer // patches annotations
-	clock    clock.WithTicker
 	observe  func(result string)
+	limiters limiters // of Mandates
 	// queue has Mandates, and services that have ids to write.
 	queue    workqueue.TypedRateLimitingInterface[connection.Key]
 	draining atomic.Bool // nothing waits any more
 
-	mu       sync.Mutex
-	pending  map[types.NamespacedName]*hint
-	limiters *lru.Cache // *rate.Limiter by connection.Key
+	mu sync.Mutex
+	// pending is how often each object in the queue was asked for.
+	pending map[connection.Key]int
 }
 
-// hint is that a Mandate is to be annotated. It stays for an interval after that, so that the next one waits.
-type hint struct {
-	last     engine.NotificationRequest // with which this process has annotated it
-	read     bool                       // its application is to be read
-	deferred string                     // the request of a person that it has waited for
-}
-
-func newNotifier(
-	index *Index, of accounts, live client.Reader, metadata client.Writer, clock clock.WithTicker,
-) *Notifier {
+func newNotifier(index *Index, of accounts, metadata client.Writer, observe func(result string)) *Notifier {
 	n := &Notifier{
-		accounts: of, index: index, live: engine.NewLiveMetadata(live), metadata: metadata, clock: clock,
-		recent: recentDeliveries{clock: clock}, observe: func(string) {},
+		accounts: of, index: index, metadata: metadata, observe: observe,
+		limiters: limiters{lru.New(maxCachedConnections), maxWrites, 2 * maxWrites},
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[connection.Key](200*time.Millisecond, maxRetryDelay),
-			workqueue.TypedRateLimitingQueueConfig[connection.Key]{Name: "notification", Clock: clock},
+			workqueue.TypedRateLimitingQueueConfig[connection.Key]{Name: "notification"},
 		),
-		pending: map[types.NamespacedName]*hint{}, limiters: lru.New(maxCachedConnections),
+		pending: map[connection.Key]int{},
 	}
-	index.changed = n.mandateChanged
+	index.named, index.awaited = n.askMandate, n.ask
 	return n
 }
 
 // deliver finds out what a delivery is about. It does not wait.
 func (n *Notifier) deliver(key connection.Key, contentType string, body []byte) {
-	found := n.index.match(key, Candidates(contentType, body))
-	for _, name := range found.mandates {
-		n.ask(key, name)
+	mandates, unknown := n.index.match(key, Candidates(contentType, body))
+	for _, name := range mandates {
+		n.askMandate(key, name)
 	}
-	if len(found.unknown) > 0 || len(found.mandates) == 0 && len(found.references) > 0 {
-		n.recent.remember(key, found.unknown, found.references)
+	if len(unknown) > 0 {
+		n.ask([]connection.Key{key})
 	}
-	if len(found.unknown) > 0 {
-		n.queue.Add(key)
-	}
-	if len(found.mandates) == 0 {
+	if len(mandates) == 0 {
 		n.observe(resultUnmatched)
 		return
 	}
 	n.observe(resultMatched)
 }
 
-// mandateChanged looks for deliveries that came before what they are about. It must not wait: it is an event of the
-// cache.
-func (n *Notifier) mandateChanged(key connection.Key, name types.NamespacedName, t terms) {
-	if t.application != 0 && n.recent.contains(key, t) {
-		n.ask(key, name)
+// askMandate has the application of a Mandate read. The Mandates of one connection come one after another, so that one
+// whose service floods the operator does not keep those of others waiting.
+func (n *Notifier) askMandate(of connection.Key, name types.NamespacedName) {
+	key := connection.Key{Kind: kindMandate, Namespace: name.Namespace, Name: name.Name}
+	if n.isFirst(key) {
+		now := time.Now()
+		n.queue.AddAfter(key, n.limiters.of(of).ReserveN(now, 1).DelayFrom(now))
 	}
-	if t.waits {
-		for _, key := range n.recent.keys() {
+}
+
+// ask has ids written onto services.
+func (n *Notifier) ask(services []connection.Key) {
+	for _, key := range services {
+		if n.isFirst(key) {
 			n.queue.Add(key)
 		}
 	}
 }
 
-// ask has the application of a Mandate read. The Mandates of one connection come one after another, so that one whose
-// service floods the operator does not keep those of others waiting.
-func (n *Notifier) ask(key connection.Key, name types.NamespacedName) {
+// isFirst reports whether an object is not in the queue yet.
+func (n *Notifier) isFirst(key connection.Key) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	h := n.pending[name]
-	if h == nil {
-		h = &hint{}
-		n.pending[name] = h
-	}
-	if h.read {
-		return
-	}
-	limiter, known := n.limiters.Get(key)
-	if !known {
-		limiter = rate.NewLimiter(maxWrites, 2*maxWrites)
-		n.limiters.Add(key, limiter)
-	}
-	now := n.clock.Now()
-	delay := limiter.(*rate.Limiter).ReserveN(now, 1).DelayFrom(now) //nolint:forcetypeassert // it holds no other type
-	h.read = true
-	n.queue.AddAfter(mandateKey(name), max(delay, h.last.Wait(now)))
-}
-
-func mandateKey(name types.NamespacedName) connection.Key {
-	return connection.Key{Kind: kindMandate, Namespace: name.Namespace, Name: name.Name}
+	n.pending[key]++
+	return n.pending[key] == 1
 }
 
 // run annotates objects until ctx ends. What is left then is annotated at once: its sender has an answer.
@@ -163,13 +130,10 @@ func (n *Notifier) run(ctx context.Context) {
 	defer time.AfterFunc(drainTimeout, cancel).Stop()
 	n.draining.Store(true)
 	n.mu.Lock()
-	for name := range n.pending {
-		n.queue.Add(mandateKey(name))
-	}
-	n.mu.Unlock()
-	for _, key := range n.recent.keys() {
+	for key := range n.pending {
 		n.queue.Add(key)
 	}
+	n.mu.Unlock()
 	n.queue.ShutDown()
 	writing.Wait()
 }
@@ -183,12 +147,15 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 	defer n.queue.Done(key)
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
+	n.mu.Lock()
+	asked := n.pending[key]
+	n.mu.Unlock()
 	write := n.writeUnknown
 	if key.Kind == kindMandate {
 		write = n.writeRequest
 	}
 	after, err := write(ctx, key)
-	if err != nil { // it is tried until it works: its sender has an answer, and may not deliver again
+	if err != nil && !isGone(err) { // it is tried until it works: its sender has an answer, and may not deliver again
 		n.queue.AddRateLimited(key)
 		if n.queue.NumRequeues(key)%loggedTries == 0 {
 			log.FromContext(ctx).Error(apierror.Redact(err), "Failed to record what a notification names, trying again",
@@ -197,14 +164,15 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 		return true
 	}
 	n.queue.Forget(key)
-	if after > 0 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if after == 0 && n.pending[key] == asked { // nothing has come since
+		delete(n.pending, key)
+	} else {
 		n.queue.AddAfter(key, after)
 	}
 	return true
 }
-
-// isGone reports whether an object is deleted, or cannot be read until somebody corrects it.
-func isGone(err error) bool { return apierrors.IsNotFound(err) || apierror.IsUnreadable(err) }
 
 // writeUnknown writes ids onto a service, if somebody waits for one. Those for which there is no room follow, when the
 // leader has read some.
@@ -217,105 +185,46 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 	if err != nil {
 		return 0, err
 	}
-	waiting := n.index.waiting(peers, n.clock.Now().Add(-recentTTL)) // no delivery before that is remembered
-	if !waiting.any {
-		return 0, nil
+	var account []connection.Key
+	for _, peer := range peers {
+		account = append(account, connection.KeyOfService(peer))
 	}
-	written := engine.UnknownIDs(service)
-	known := func(id int64) bool { return n.index.isKnown(id, peers) }
-	ids, more := n.recent.take(key, waiting, v1alpha1.MaxCandidates-len(written), known)
-	if more {
-		after = roomInterval
+	named := slices.Clone(engine.UnknownIDs(service))
+	ids := n.index.toWrite(key, account, named)
+	if most := v1alpha1.MaxCandidates - len(named); len(ids) > most {
+		ids, after = ids[:most], roomInterval
 	}
-	named := slices.Clone(written)
-	for _, id := range ids { // it has them already if the answer to the last write was lost
-		if !slices.Contains(named, id) {
-			named = append(named, id)
-		}
-	}
-	if len(named) == len(written) {
+	if len(ids) == 0 {
 		return after, nil
 	}
-	err = annotate(ctx, n.metadata, string(key.Kind), service, map[string]any{
+	for _, u := range ids {
+		named = append(named, u.id)
+	}
+	err = annotate(ctx, n.metadata, string(key.Kind), service, map[string]string{
 		v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(named),
 	})
-	if err != nil { // they are the first ones of the next try
-		n.recent.remember(key, ids, slices.Collect(maps.Keys(waiting.references)))
-	}
+	n.index.wrote(ids, err == nil)
 	return after, err
 }
 
-// writeRequest annotates a Mandate, if its application is to be read.
+// writeRequest annotates a Mandate, if its application is to be read. It says when to look at the Mandate again.
 func (n *Notifier) writeRequest(ctx context.Context, key connection.Key) (after time.Duration, err error) {
-	name := key.ObjectKey()
-	n.mu.Lock()
-	h := n.pending[name]
-	if h == nil || !h.read {
-		delete(n.pending, name) // nothing has come since
-		n.mu.Unlock()
-		return 0, nil
-	}
-	due := *h
-	h.read = false // what comes from here on is another one
-	n.mu.Unlock()
-	after, err = n.request(ctx, name, &due)
-	if isGone(err) {
-		due.read = false
-		after, err = interval, nil
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	h.read = h.read || due.read
-	h.last, h.deferred = due.last, due.deferred
-	return after, err
-}
-
-// request writes a hint to its Mandate. It says when to look at the Mandate again.
-func (n *Notifier) request(ctx context.Context, name types.NamespacedName, h *hint) (time.Duration, error) {
-	mandate := &v1alpha1.Mandate{}
-	if err := n.cache.Get(ctx, name, mandate); err != nil {
+	m := &v1alpha1.Mandate{}
+	if err := n.cache.Get(ctx, key.ObjectKey(), m); err != nil {
 		return 0, err
 	}
-	after, conflict := n.requestOf(ctx, mandate, h)
-	if !apierrors.IsConflict(conflict) {
-		return after, conflict
-	}
-	// The cache is behind, and nobody knows for how long. The metadata has all that is compared, and no personal data.
-	live, err := n.live.Get(ctx, kindMandate, name)
-	if err != nil || live == nil || live.UID != mandate.UID {
-		return 0, cmp.Or(err, conflict)
-	}
-	mandate.ObjectMeta = live.ObjectMeta
-	return n.requestOf(ctx, mandate, h)
-}
-
-// requestOf does so, unless the Mandate has changed: it may have a request of a person.
-func (n *Notifier) requestOf(ctx context.Context, m *v1alpha1.Mandate, h *hint) (time.Duration, error) {
-	now, request := n.clock.Now(), engine.ReconcileRequest(m)
-	last := engine.ParseNotificationRequest(request) // of another replica, or this one
-	if h.last.Time.After(last.Time) {
-		last = h.last // which the cache may not have yet
-	}
-	if wait := last.Wait(now); wait > 0 && !n.draining.Load() {
+	now, last := time.Now(), engine.ParseNotificationRequest(engine.ReconcileRequest(m)) // of any replica
+	switch wait := last.Wait(now); {
+	case m.Spec.Suspend || m.Status.Outcome != "" && m.Status.Outcome != v1alpha1.OutcomeDeleted:
+		return 0, nil // a read of the application would change nothing
+	case !isAcknowledged(m):
+		return acknowledgeInterval, nil // it is not hidden, so that the status acknowledges it
+	case wait > 0 && !n.draining.Load():
 		return wait, nil
 	}
-	switch {
-	case m.Spec.Suspend || m.Status.Outcome != "" && m.Status.Outcome != v1alpha1.OutcomeDeleted:
-		// A read of the application would change nothing.
-	case !isAcknowledged(m) && h.deferred != request:
-		h.deferred = request // it is not hidden, so that the status acknowledges it
-		return interval, nil
-	case isAcknowledged(m):
-		next := last.Next(now)
-		annotations := map[string]any{v1alpha1.ReconcileRequestAnnotation: next.String()}
-		if err := annotate(ctx, n.metadata, kindMandate, m, annotations); err != nil {
-			return 0, err
-		}
-		h.last = next
-	default: // the application is read for that person, and after the delivery
-	}
-	h.read = false
-	return interval, nil
+	return 0, annotate(ctx, n.metadata, kindMandate, m, map[string]string{
+		v1alpha1.ReconcileRequestAnnotation: last.Next(now).String(),
+	})
 }
 
 // isAcknowledged reports whether the request of a Mandate is not that of a person who still waits for it.
@@ -324,15 +233,39 @@ func isAcknowledged(m *v1alpha1.Mandate) bool {
 	return request == "" || engine.IsNotification(request) || request == m.Status.LastHandledReconcileAt
 }
 
-// annotate sets annotations, if the object has not changed since it was read; nil removes one.
+// annotate sets annotations, if the object has not changed since it was read; "" removes one. If the cache is behind,
+// that is a conflict.
 func annotate(
-	ctx context.Context, writer client.Writer, kind string, read client.Object, annotations map[string]any,
+	ctx context.Context, writer client.Writer, kind string, read client.Object, annotations map[string]string,
 ) error {
-	metadata := map[string]any{"annotations": annotations, "resourceVersion": read.GetResourceVersion()}
+	changed := map[string]any{}
+	for name, value := range annotations {
+		if changed[name] = value; value == "" {
+			changed[name] = nil
+		}
+	}
+	metadata := map[string]any{"annotations": changed, "resourceVersion": read.GetResourceVersion()}
 	data, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return err
 	}
 	object := engine.MetadataOf(kind, client.ObjectKeyFromObject(read))
 	return writer.Patch(ctx, object, client.RawPatch(types.MergePatchType, data))
+}
+
+// limiters has a rate limiter for each connection.
+type limiters struct {
+	cache *lru.Cache // *rate.Limiter by connection.Key
+	most  rate.Limit
+	burst int
+}
+
+func (l limiters) of(key connection.Key) *rate.Limiter {
+	known, _ := l.cache.Get(key)
+	limiter, ok := known.(*rate.Limiter)
+	if !ok {
+		limiter = rate.NewLimiter(l.most, l.burst)
+		l.cache.Add(key, limiter)
+	}
+	return limiter
 }

@@ -10,10 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"k8s.io/utils/clock"
-
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
+
+// interval is how often a Mandate is annotated, on average.
+const interval = 10 * time.Second
 
 // notified is a Notifier with an API server, in a bubble of a fake clock.
 type notified struct {
@@ -32,9 +33,8 @@ func notify(t *testing.T, test func(*notified)) {
 		index := NewIndex()
 		n.stale = &staleCache{Reader: n.api}
 		n.api.connect(testKey, goodToken)
-		n.Notifier = newNotifier(index, accounts{n.stale, false}, n.api, n.api, clock.RealClock{})
+		n.Notifier = newNotifier(index, accounts{n.stale, false}, n.api, func(result string) { n.results[result]++ })
 		n.api.index = index
-		n.observe = func(result string) { n.results[result]++ }
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -98,7 +98,7 @@ func TestRequestsAreCoalesced(t *testing.T) {
 		n.wantPatches("later", 2)
 		n.mu.Lock()
 		if len(n.pending) > 0 {
-			n.Errorf("%d Mandates are remembered", len(n.pending))
+			n.Errorf("%d objects are remembered", len(n.pending))
 		}
 		n.mu.Unlock()
 		n.deliver(`{"individual_id":10}`)
@@ -187,15 +187,19 @@ func TestNewRequestOfAPersonStays(t *testing.T) {
 	})
 }
 
-// A Mandate that others write all the time is annotated at once, however far the cache is behind.
+// A Mandate that others write is annotated within a second after the cache shows that.
 func TestBusyMandate(t *testing.T) {
 	notify(t, func(n *notified) {
 		m := bound("one", 1)
 		n.api.store(m)
-		n.stale.shown.Store(m.DeepCopy())
 		for i := range 10 {
-			n.api.store(m.DeepCopy())
+			n.stale.shown.Store(n.api.mandates[nameOf("one")].DeepCopy())
+			n.api.store(n.api.mandates[nameOf("one")].DeepCopy())
 			n.deliver(`{"id":1}`)
+			n.wait(time.Second / 2)
+			n.wantPatches("while the cache is behind", i)
+			n.stale.shown.Store(nil)
+			n.wait(time.Second)
 			n.wantPatches("a delivery", i+1)
 			n.wait(interval)
 		}
@@ -235,7 +239,7 @@ func TestDeliveriesThatAreEarly(t *testing.T) {
 		n.api.takeOff(testKey, 4711, 4712)
 		n.deliver(`{"application":{"id":4713}}`)
 		n.api.takeOff(testKey, 4713)
-		n.wait(recentTTL)
+		n.wait(unknownTTL)
 		n.api.store(bound("lost", 4711))
 		n.api.store(waitingMandate("late"))
 		n.wait(interval)
@@ -334,7 +338,7 @@ func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api, index := newAPIServer(), NewIndex()
 		api.connect(testKey, goodToken)
-		n := newNotifier(index, accounts{api, false}, api, api, clock.RealClock{})
+		n := newNotifier(index, accounts{api, false}, api, func(string) {})
 		api.index = index
 		api.store(bound("one", 1))
 		api.store(bound("two", 2))

@@ -10,13 +10,10 @@ import (
 	"crypto/subtle"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
-	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -51,21 +48,20 @@ var Results = []string{resultMatched, resultUnmatched, resultHandshake, resultRe
 // before it does anything with them, 429 to too many, and the same 404 to everything else.
 type Receiver struct {
 	accounts
-	clock   clock.PassiveClock
-	deliver func(key connection.Key, contentType string, body []byte)
-	observe func(result string)
+	deliver  func(key connection.Key, contentType string, body []byte)
+	observe  func(result string)
+	limiters limiters
 
-	limiters *lru.Cache // *rate.Limiter by connection.Key
-	mu       sync.Mutex
-	reading  map[string]int // deliveries, by namespace
+	mu      sync.Mutex
+	reading map[string]int // deliveries, by namespace
 }
 
 func newReceiver(
 	of accounts, deliver func(connection.Key, string, []byte), observe func(result string),
 ) *Receiver {
 	return &Receiver{
-		accounts: of, clock: clock.RealClock{}, deliver: deliver, observe: observe,
-		limiters: lru.New(maxCachedConnections), reading: map[string]int{},
+		accounts: of, deliver: deliver, observe: observe,
+		limiters: limiters{lru.New(maxCachedConnections), maxRate, maxRate}, reading: map[string]int{},
 	}
 }
 
@@ -84,7 +80,6 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	defer r.done(key)
-	setReadTimeout(w, bodyTimeout)
 	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBody))
 	if err != nil {
 		r.refuse(w)
@@ -123,13 +118,7 @@ func (r *Receiver) isGood(ctx context.Context, key connection.Key, token string)
 func (r *Receiver) admit(key connection.Key) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	limiter, known := r.limiters.Get(key)
-	if !known {
-		limiter = rate.NewLimiter(maxRate, maxRate)
-		r.limiters.Add(key, limiter)
-	}
-	//nolint:forcetypeassert // it holds no other type
-	if r.reading[key.Namespace] == maxReading || !limiter.(*rate.Limiter).AllowN(r.clock.Now(), 1) {
+	if r.reading[key.Namespace] == maxReading || !r.limiters.of(key).AllowN(time.Now(), 1) {
 		return false
 	}
 	r.reading[key.Namespace]++
@@ -159,33 +148,19 @@ func (r *Receiver) refuse(w http.ResponseWriter) {
 	http.Error(w, http.StatusText(http.StatusNotFound), http.StatusNotFound)
 }
 
-// invalidKey is that of a request that names no service.
-var invalidKey = connection.Key{Kind: v1alpha1.ServiceKindIdentityService}
-
 // parse finds out which connection a request is for, and its token.
 func parse(request *http.Request) (key connection.Key, token string, valid bool) {
-	rest, found := strings.CutPrefix(request.URL.EscapedPath(), "/notifications/")
-	parts := strings.Split(rest, "/")
+	path, found := strings.CutPrefix(request.URL.Path, "/notifications/")
+	namespace, rest, _ := strings.Cut(path, "/")
+	name, token, _ := strings.Cut(rest, "/")
+	scheme, bearer, _ := strings.Cut(request.Header.Get("Authorization"), " ")
+	if token == "" && strings.EqualFold(scheme, "Bearer") {
+		token = strings.TrimSpace(bearer)
+	}
 	isHandshake := request.Method == http.MethodGet && queryChallenge(request) != ""
-	if request.Method != http.MethodPost && !isHandshake || !found || len(parts) < 2 || len(parts) > 3 {
-		return invalidKey, "", false
+	valid = found && namespace != "" && name != "" && (request.Method == http.MethodPost || isHandshake)
+	if namespace == receiver.ClusterNamespace {
+		return connection.Key{Kind: v1alpha1.ServiceKindClusterIdentityService, Name: name}, token, valid
 	}
-	for i, part := range parts {
-		var err error
-		if parts[i], err = url.PathUnescape(part); err != nil || i < 2 && strings.Contains(parts[i], "/") {
-			return invalidKey, "", false
-		}
-	}
-	key = connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: parts[0], Name: parts[1]}
-	switch key.Namespace {
-	case "":
-		return invalidKey, "", false
-	case receiver.ClusterNamespace:
-		key.Kind, key.Namespace = v1alpha1.ServiceKindClusterIdentityService, ""
-	}
-	if len(parts) == 3 && parts[2] != "" {
-		return key, parts[2], key.Name != ""
-	}
-	scheme, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
-	return key, strings.TrimSpace(token), key.Name != "" && strings.EqualFold(scheme, "Bearer")
+	return connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: name}, token, valid
 }

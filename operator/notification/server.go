@@ -2,7 +2,6 @@ package notification
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log"
 	"net"
@@ -10,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logger "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
 const (
@@ -28,8 +27,8 @@ const (
 type Config struct {
 	// BindAddress is where the Server listens.
 	BindAddress string
-	// Cache has services and Mandates. Live reads metadata of Mandates from the API server.
-	Cache, Live client.Reader
+	// Cache has services and Mandates.
+	Cache client.Reader
 	// ClusterServices: the account may read ClusterIdentityServices.
 	ClusterServices bool
 	// Metadata patches the annotations of Mandates and services.
@@ -43,39 +42,23 @@ type Config struct {
 // Server receives notifications on a listener of its own. It runs on every replica: all of them have the cache, and
 // what a delivery causes is written to Mandates.
 type Server struct {
-	address  string
-	receiver *Receiver
+	manager.Server
 	notifier *Notifier
 }
 
 // NewServer makes a Server. Its Index is to be a handler of the events of Mandates.
 func NewServer(config *Config) (*Server, *Index) {
 	index, of := NewIndex(), accounts{config.Cache, config.ClusterServices}
-	notifier := newNotifier(index, of, config.Live, config.Metadata, clock.RealClock{})
-	notifier.observe = config.Observe
+	notifier := newNotifier(index, of, config.Metadata, config.Observe)
 	deliver := notifier.deliver
 	if config.Capture {
 		deliver = capture(deliver)
 	}
-	return &Server{config.BindAddress, newReceiver(of, deliver, config.Observe), notifier}, index
-}
-
-// NeedLeaderElection is false: every replica receives.
-func (*Server) NeedLeaderElection() bool { return false }
-
-// Start serves until ctx ends.
-func (s *Server) Start(ctx context.Context) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address)
-	if err != nil {
-		return err
-	}
-	logger.FromContext(ctx).Info("Receiving notifications", "address", listener.Addr().String())
-	return s.serve(ctx, listener)
-}
-
-func (s *Server) serve(ctx context.Context, listener net.Listener) error {
-	server := &http.Server{
-		Handler:           s.receiver,
+	open := &connections{open: map[string]int{}, free: maxConnections}
+	return &Server{manager.Server{Name: "notifications", ShutdownTimeout: new(shutdownTimeout), Server: &http.Server{
+		Addr:              config.BindAddress,
+		Handler:           newReceiver(of, deliver, config.Observe),
+		ConnState:         open.changed,
 		ReadHeaderTimeout: 2 * time.Second,
 		ReadTimeout:       bodyTimeout,
 		WriteTimeout:      2 * bodyTimeout,
@@ -84,88 +67,54 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 		ErrorLog:          log.New(io.Discard, "", 0), // it could repeat what a sender has sent
 		// The answer to everything that is no delivery is the same.
 		DisableGeneralOptionsHandler: true,
+	}}, notifier}, index
+}
+
+// Start serves until ctx ends. What was accepted until then is annotated.
+func (s *Server) Start(ctx context.Context) (err error) {
+	if s.Listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.Server.Server.Addr); err != nil {
+		return err
 	}
-	served := make(chan error, 1)
-	limited := newClientListener(listener, maxConnections)
-	go func() { served <- server.Serve(limited) }()
+	logger.FromContext(ctx).Info("Receiving notifications", "address", s.Listener.Addr().String())
+	return s.serve(ctx)
+}
+
+func (s *Server) serve(ctx context.Context) error {
 	notifying, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { s.notifier.run(notifying) })
-	var err error
-	select {
-	case err = <-served:
-	case <-ctx.Done():
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-		defer cancel()
-		err = errors.Join(server.Shutdown(closing), server.Close(), <-served)
-	}
-	stop() // nothing is accepted any more
+	err := s.Server.Start(ctx)
+	_ = s.Server.Server.Close() // what has no answer by now gets none
+	stop()
 	running.Wait()
-	if ctx.Err() != nil {
-		return nil // a request that was cut off is no failure of the operator
-	}
 	return err
 }
 
-// clientListener closes the connections of an address that has more of them than are free for others. So an Ingress,
+// connections closes the connections of an address that has more of them than are free for others. So an Ingress,
 // whose address all senders have, may have half of all, and no address can take what others need.
-type clientListener struct {
-	net.Listener
-
+type connections struct {
 	mu   sync.Mutex
 	open map[string]int // by address, without port
 	free int
 }
 
-func newClientListener(listener net.Listener, limit int) *clientListener {
-	return &clientListener{Listener: listener, open: map[string]int{}, free: limit}
-}
-
-// Accept waits for the next connection.
-func (l *clientListener) Accept() (net.Conn, error) {
-	for {
-		accepted, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
+// changed is told of every connection when it is accepted, and when it is closed.
+func (c *connections) changed(conn net.Conn, state http.ConnState) {
+	client, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		if c.open[client] >= c.free {
+			conn.Close()
 		}
-		client, _, err := net.SplitHostPort(accepted.RemoteAddr().String())
-		if err != nil || !l.add(client) {
-			accepted.Close()
-			continue
-		}
-		return &clientConn{Conn: accepted, closed: sync.OnceFunc(func() { l.remove(client) })}, nil
+		c.open[client]++
+		c.free--
+	case http.StateClosed:
+		c.open[client]--
+		c.free++
 	}
-}
-
-func (l *clientListener) add(client string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open[client] >= l.free {
-		return false
+	if c.open[client] == 0 {
+		delete(c.open, client)
 	}
-	l.open[client]++
-	l.free--
-	return true
-}
-
-func (l *clientListener) remove(client string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open[client]--
-	l.free++
-	if l.open[client] == 0 {
-		delete(l.open, client)
-	}
-}
-
-// clientConn is a connection that is counted.
-type clientConn struct {
-	net.Conn
-	closed func()
-}
-
-// Close closes the connection.
-func (c *clientConn) Close() error {
-	c.closed()
-	return c.Conn.Close()
 }

@@ -27,11 +27,12 @@ func serveOn(t *testing.T, listener net.Listener) *apiServer {
 	t.Helper()
 	api := newAPIServer()
 	server, index := NewServer(&Config{
-		Cache: api, Live: api, Metadata: api, Observe: func(string) {},
+		Cache: api, Metadata: api, Observe: func(string) {},
 	})
 	api.index = index
 	ended := make(chan error, 1)
-	go func() { ended <- server.serve(t.Context(), listener) }()
+	server.Listener = listener
+	go func() { ended <- server.serve(t.Context()) }()
 	t.Cleanup(func() {
 		if err := <-ended; err != nil {
 			t.Error(err)

@@ -135,11 +135,11 @@ func (n *notified) foreign(seconds int) (read []int64) {
 // However many ids of others come, the one that comes with the reference of a Mandate that waits is the next.
 func TestUnknownIDsOfAReference(t *testing.T) {
 	notify(t, func(n *notified) {
-		for i := range maxRecent / 2 {
+		for i := range maxUnknown / 2 {
 			n.deliver(fmt.Sprintf(`{"id":%d}`, 10_000+i))
 		}
 		n.deliver(`{"id":4711,"reference":"team.lost"}`)
-		for i := range maxRecent / 4 {
+		for i := range maxUnknown / 4 {
 			n.deliver(fmt.Sprintf(`{"id":%d}`, 20_000+i))
 		}
 		n.api.store(waitingMandate("lost"))

@@ -1,8 +1,9 @@
 package notification
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
+	"maps"
 	"mime"
 	"net/url"
 	"slices"
@@ -10,16 +11,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
 const (
 	// maxCandidates is how many values of a delivery are looked up, and maxText how long they are in characters.
 	maxCandidates, maxText = 20, 150
-	// maxValues and maxDepth bound what is read of a delivery, and maxNested how often JSON may be in a string of JSON.
-	// The decoder of such a string takes the memory of documentCost values.
-	maxValues, maxDepth     = 2000, 100
-	maxNested, documentCost = 3, 10
+	// maxValues is how many values are read of a delivery.
+	maxValues = 2000
 )
 
 // Candidate is a value of a delivery that may be the id of an application or an individual, or a reference. It is a
@@ -29,8 +30,6 @@ type Candidate struct {
 	Text   string
 	Number int64
 	place  place
-	// ofIndividual: its names say so.
-	ofIndividual bool
 }
 
 // place is where a delivery has a value. Only a number at one of the first three may be the id of an application that
@@ -41,40 +40,42 @@ const (
 	placeApplication place = iota // the id of an application, by its names
 	placeObject                   // the id of what the delivery is about, whatever that is
 	placeID                       // the id of the delivery itself, or of an element of a list
+	placeIndividual               // the id of an individual, by its names
 	placeReference                // another id or reference, by its name
 	placeOther
-	places
 )
 
-// The names of members that make a value an id: those of the interface, which uses application and mandate alike, and
-// of what contains them. Names are in any letter case, with or without the characters - _ and dot.
-var (
-	applicationNames = []string{"application", "applications", "mandate", "mandates"}
-	objectNames      = []string{
-		"data", "object", "resource", "entity", "payload", "body", "record", "item", "items", "subject", "message",
-	}
-	idSuffixes = []string{"identifier", "ids", "id", "pk"}
-)
+// allowedNames are those of what a number may be the id of: the interface's own, which uses application and mandate
+// alike, and those of what contains it. Names are in any letter case, with or without the characters - _ and dot.
+var allowedNames = map[string]place{
+	"application": placeApplication, "applications": placeApplication, "idapplication": placeApplication,
+	"mandate": placeApplication, "mandates": placeApplication, "idmandate": placeApplication,
+	"data": placeObject, "object": placeObject, "resource": placeObject, "entity": placeObject, "payload": placeObject,
+	"body": placeObject, "record": placeObject, "item": placeObject, "items": placeObject, "subject": placeObject,
+	"message": placeObject, "": placeID,
+}
+
+// idNames are those of an id, alone or after the name of what it is the id of.
+var idNames = []string{"identifier", "ids", "id", "pk"}
 
 // placeOf a value, by the name of its member, and of the member whose object it belongs to; "" where there is none.
 func placeOf(parent, key string) place {
-	stem, isID := key, key == ""
-	for _, suffix := range idSuffixes {
+	name, isID := key, key == ""
+	for _, suffix := range idNames {
 		if cut, found := strings.CutSuffix(key, suffix); found {
-			stem, isID = cut, true
+			name, isID = cut, true
 			break
 		}
 	}
-	if stem == "" {
-		stem = parent
+	if name == "" {
+		name = parent
 	}
+	found, allowed := allowedNames[name]
 	switch {
-	case slices.Contains(applicationNames, stem), slices.Contains(applicationNames, strings.TrimPrefix(key, "id")):
-		return placeApplication
-	case isID && slices.Contains(objectNames, stem):
-		return placeObject
-	case isID && stem == "":
-		return placeID
+	case allowed && (isID || found == placeApplication):
+		return found
+	case isID && strings.Contains(parent+key, "individual"):
+		return placeIndividual
 	case isID, strings.HasSuffix(key, "reference"):
 		return placeReference
 	default:
@@ -87,33 +88,21 @@ var separators = strings.NewReplacer("-", "", "_", "", ".", "")
 func normalName(name string) string { return strings.ToLower(separators.Replace(name)) }
 
 // Candidates finds at most 20 candidates in the body of a delivery, of which neither shape nor content type is
-// documented: JSON of any depth, JSON in strings of JSON, a form, or text. They come by place, and those of a place in
-// the order of the delivery. Names are no candidates.
+// documented: JSON of any depth, JSON in strings of JSON, a form, or text. They come by place. Names are no candidates.
 func Candidates(contentType string, body []byte) (all []Candidate) {
-	var found [places][]Candidate
-	has := func(of []Candidate, text string) bool {
-		return slices.ContainsFunc(of, func(c Candidate) bool { return c.Text == text })
-	}
-	scan(contentType, body, func(parent, key, text string) {
-		parent, key = normalName(parent), normalName(key)
-		of := &found[placeOf(parent, key)]
-		if text == "" || len(*of) == maxCandidates || utf8.RuneCountInString(text) > maxText || has(*of, text) {
-			return
+	read(contentType, body, func(parent, key, text string) {
+		if text != "" && utf8.RuneCountInString(text) <= maxText && utf8.ValidString(text) {
+			all = append(all, Candidate{text, id(text), placeOf(normalName(parent), normalName(key))})
 		}
-		*of = append(*of, Candidate{strings.Clone(text), id(text), placeOf(parent, key), isIndividual(parent, key)})
 	})
-	for _, of := range found {
-		for _, candidate := range of {
-			if len(all) < maxCandidates && !has(all, candidate.Text) {
-				all = append(all, candidate)
-			}
-		}
-	}
-	return all
-}
-
-func isIndividual(names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "individual") })
+	slices.SortStableFunc(all, func(a, b Candidate) int { return cmp.Compare(a.place, b.place) })
+	seen := sets.New[string]()
+	all = slices.DeleteFunc(all, func(c Candidate) bool {
+		again := seen.Has(c.Text)
+		seen.Insert(c.Text)
+		return again
+	})
+	return all[:min(len(all), maxCandidates)]
 }
 
 // id reads a number as ids are written: without sign, fraction, exponent and leading zeros. 0 if it is no id.
@@ -125,18 +114,20 @@ func id(text string) int64 {
 	return number
 }
 
-// scan gives all values of a delivery, but for true, false and null, with their names. The content type is a hint, too:
-// JSON is known by how it begins.
-func scan(contentType string, body []byte, found func(parent, key, text string)) {
-	s, text := scanner{found: found}, strings.TrimSpace(strings.TrimPrefix(string(body), "\ufeff"))
+// found is called with a value of a delivery, its name, and the name of the object that it belongs to.
+type found func(parent, key, text string)
+
+// read finds all values of a delivery, but for true, false and null. The content type is a hint, too. What begins like
+// JSON and is none, or has too many values, is text.
+func read(contentType string, body []byte, found found) {
+	text := strings.TrimSpace(strings.TrimPrefix(string(body), "\ufeff"))
+	looksLikeForm := strings.Contains(text, "=") && !strings.ContainsAny(text, "<> \t\r\n")
 	switch {
-	case text == "":
-	case strings.ContainsRune(`{["`, rune(text[0])):
-		s.document("", text)
-	case isForm(contentType), strings.Contains(text, "=") && !strings.ContainsAny(text, "<> \t\r\n"):
-		s.form(text)
+	case text == "" || isJSON(text) && readJSON("", text, found):
+	case (isForm(contentType) || looksLikeForm) && strings.Count(text, "&") < maxValues:
+		readForm(text, found)
 	default:
-		s.words(text)
+		readWords(text, found)
 	}
 }
 
@@ -145,100 +136,75 @@ func isForm(contentType string) bool {
 	return media == "application/x-www-form-urlencoded"
 }
 
-// scanner reads one delivery.
-type scanner struct {
-	found  func(parent, key, text string)
-	values int
-	nested int
+func isJSON(text string) bool { return text != "" && strings.ContainsRune(`{["`, rune(text[0])) }
+
+// readJSON reports whether a text is JSON that is not too large.
+func readJSON(name, text string, found found) bool {
+	var value any
+	values := strings.Count(text, ",") + strings.Count(text, "[") + strings.Count(text, "{")
+	if values > maxValues || json.Unmarshal([]byte(text), &value) != nil {
+		return false
+	}
+	readValue("", name, value, found)
+	return true
 }
 
-var errTooMuch = errors.New("the delivery is too large or too deep")
-
-// document reads JSON, as far as it is some.
-func (s *scanner) document(name, text string) {
-	s.values += documentCost
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	for s.value(decoder, "", name, 0) == nil { // several may follow each other
-	}
-}
-
-func (s *scanner) value(decoder *json.Decoder, parent, key string, depth int) error {
-	token, err := decoder.Token()
-	s.values++
-	if err != nil || s.values > maxValues || depth > maxDepth {
-		return errors.Join(err, errTooMuch)
-	}
-	switch token := token.(type) {
-	case json.Delim:
-		for decoder.More() {
-			of, name := parent, key
-			if token == '{' {
-				member, err := decoder.Token()
-				if err != nil {
-					return err
-				}
-				of = key
-				name, _ = member.(string) // the decoder takes nothing else there
-			}
-			if err := s.value(decoder, of, name, depth+1); err != nil {
-				return err
-			}
+func readValue(parent, key string, value any, found found) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			readValue(key, name, value[name], found)
 		}
-		_, err = decoder.Token() // the end of it
-	case json.Number:
-		if id(token.String()) != 0 {
-			s.found(parent, key, token.String())
+	case []any:
+		for _, element := range value {
+			readValue(parent, key, element, found)
+		}
+	case float64: // which has every id as it is
+		if text := strconv.FormatFloat(value, 'f', -1, 64); id(text) != 0 {
+			found(parent, key, text)
 		}
 	case string:
-		s.text(parent, key, token)
+		readText(parent, key, value, found)
 	}
-	return err
 }
 
-// text reads a string, which can be JSON, or a link to an application.
-func (s *scanner) text(parent, key, text string) {
-	if s.nested < maxNested && text != "" && strings.ContainsRune("{[", rune(text[0])) {
-		s.nested++
-		s.document(key, text)
-		s.nested--
+// readText reads a string, which can be JSON, or a link to an application.
+func readText(parent, key, text string, found found) {
+	if isJSON(text) {
+		readJSON(key, text, found)
 	}
 	if link, err := url.Parse(text); err == nil && strings.HasPrefix(link.Scheme, "http") {
 		if parts := strings.Split(strings.Trim(link.Path, "/"), "/"); len(parts) > 1 {
-			s.found(parts[len(parts)-2], "id", parts[len(parts)-1])
+			found(parts[len(parts)-2], "id", parts[len(parts)-1])
 		}
 	}
-	s.found(parent, key, text)
+	found(parent, key, text)
 }
 
-// form reads the fields of a form, with names such as data[application][id].
-func (s *scanner) form(body string) {
-	for pair := range strings.SplitSeq(body, "&") {
-		name, encoded, _ := strings.Cut(pair, "=")
-		name, errName := url.QueryUnescape(name)
-		text, errText := url.QueryUnescape(encoded)
-		s.values++
-		if errName != nil || errText != nil || s.values > maxValues {
-			continue
+// readForm reads the fields of a form, with names such as data[application][id].
+func readForm(text string, found found) {
+	fields, _ := url.ParseQuery(text) // without those that are invalid
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		names := strings.FieldsFunc(name, func(r rune) bool { return r == '[' || r == ']' })
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "0" || id(name) != 0 })
+		names = append([]string{"", ""}, names...)
+		for _, value := range fields[name] {
+			readText(names[len(names)-2], names[len(names)-1], value, found)
 		}
-		parts := strings.FieldsFunc(name, func(r rune) bool { return r == '[' || r == ']' })
-		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "0" || id(part) != 0 })
-		parts = append([]string{"", ""}, parts...)
-		s.text(parts[len(parts)-2], parts[len(parts)-1], text)
 	}
 }
 
-// words reads text, which may be one value. Each word is named by the one before it.
-func (s *scanner) words(body string) {
-	s.found("", "", body)
-	isSpace := func(r rune) bool { return r <= ' ' || strings.ContainsRune(`,;:=<>"'()[]{}&|`, r) }
-	before := "text"
-	for word := range strings.FieldsFuncSeq(body, isSpace) {
-		s.values++
-		if s.values > maxValues {
+// readWords reads text, which may be one value. Each word is named by the one before it.
+func readWords(text string, found found) {
+	found("", "", text)
+	isSpace := func(r rune) bool { return r <= ' ' || strings.ContainsRune(`,;:=<>"'()[]{}&|\`, r) }
+	words, before := 0, "text"
+	for word := range strings.FieldsFuncSeq(text, isSpace) {
+		if words == maxValues {
 			return
 		}
-		s.found("text", before, word)
+		found("text", before, word)
 		before = word
+		words++
 	}
 }

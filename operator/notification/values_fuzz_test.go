@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 )
 
 // FuzzCandidates: whatever a delivery is, its candidates are few, short and different. Of valid JSON they are values
-// that a strict decoder finds, too, and all of them where these are few.
+// that a decoder of tokens finds, too, and all of them where these are few and no name is repeated.
 func FuzzCandidates(f *testing.F) {
 	for _, shape := range shapes {
 		f.Add(shape.contentType, []byte(shape.body))
@@ -35,10 +36,18 @@ func FuzzCandidates(f *testing.F) {
 		if len(texts) > maxCandidates || len(slices.Compact(slices.Clone(texts))) != len(texts) {
 			t.Errorf("the candidates are %q", texts)
 		}
-		if want, strict := scalars(body); strict && !slices.Equal(want, texts) {
+		if want, strict := scalars(body); strict && !slices.Equal(want, texts) && !repeatsNames(body) {
 			t.Errorf("the candidates are %q, want %q", texts, want)
 		}
 	})
+}
+
+// repeatsNames reports whether JSON is another one without what is overwritten in its objects.
+func repeatsNames(body []byte) bool {
+	var value any
+	_ = json.Unmarshal(body, &value)
+	again, _ := json.Marshal(value)
+	return bytes.Count(again, []byte(":")) < bytes.Count(body, []byte(":"))
 }
 
 // scalars are the candidates of JSON by the rules alone: as long as they are few, and no string has JSON or a link.
@@ -56,7 +65,7 @@ func scalars(body []byte) (texts []string, strict bool) {
 		if err != nil {
 			slices.Sort(texts)
 			texts = slices.Compact(texts)
-			return texts, len(texts) <= maxCandidates && len(body) < maxDepth
+			return texts, len(texts) <= maxCandidates && len(body) < maxValues
 		}
 		inObject := len(containers) > 0 && containers[len(containers)-1] == '{'
 		switch v := token.(type) {
@@ -70,15 +79,16 @@ func scalars(body []byte) (texts []string, strict bool) {
 			name = inObject
 			continue
 		case json.Number:
-			if id(string(v)) != 0 {
-				texts = append(texts, string(v))
+			number, _ := v.Float64()
+			if text := strconv.FormatFloat(number, 'f', -1, 64); id(text) != 0 {
+				texts = append(texts, text)
 			}
 		case string:
 			if inObject && name {
 				name = false
 				continue
 			}
-			if strings.ContainsAny(v, "{[") || strings.Contains(v, "//") {
+			if strings.ContainsAny(v, `{[":`) { // it may be JSON, or a link
 				return nil, false
 			}
 			if n := utf8.RuneCountInString(v); n > 0 && n <= maxText {

@@ -19,7 +19,7 @@ var shapes = map[string]struct {
 	"nested": {
 		mediaJSON, `{"event":"application.created","time":"2026-06-01T12:00:00Z","application":{"id":4711,` +
 			`"reference":"team.acme","status":{"id":1,"status":"created"}},"individual_id":99}`,
-		[]string{"4711", "team.acme", "1", "99"},
+		[]string{"4711", "99", "team.acme", "1"},
 	},
 	"flat": {
 		mediaJSON, `{"event_type":"x","mandate_id":4711,"mandate_reference":"team.acme","mandate_status":"y"}`,
@@ -60,7 +60,7 @@ var shapes = map[string]struct {
 	},
 	"nothing":   {"", "", nil},
 	"empty":     {mediaJSON, "{}", nil},
-	"truths":    {mediaJSON, `[true,false,null,1.5,-3,1e3,0]`, nil},
+	"truths":    {mediaJSON, `[true,false,null,1.5,-3,0]`, nil},
 	"too large": {mediaJSON, `{"reference":"` + strings.Repeat("x", 151) + `"}`, nil},
 	"as large as can be": {
 		mediaJSON, `{"reference":"` + strings.Repeat("é", 150) + `"}`, []string{strings.Repeat("é", 150)},

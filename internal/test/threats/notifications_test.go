@@ -23,7 +23,7 @@ var notifications = map[string][]control{
 		},
 		{
 			off: "every number is an id", file: "operator/notification/index.go",
-			old: "if c.Number != 0 && likely &&", new: "if c.Number != 0 && (!ON || likely) &&",
+			old: "if c.Number != 0 && c.place <= last &&", new: "if c.Number != 0 && (!ON || c.place <= last) &&",
 			in: inReceiver, test: "TestPossibleApplications",
 		},
 	},
@@ -36,7 +36,7 @@ var notifications = map[string][]control{
 		},
 		{
 			off: "one address may have all connections", file: "operator/notification/server.go",
-			old: "	if l.open[client] >= l.free {", new: "	if l.free == 0 || ON && l.open[client] >= l.free {",
+			old: "	if c.open[client] >= c.free {", new: "	if c.free == 0 || ON && c.open[client] >= c.free {",
 			in: inReceiver, test: "TestConnectionsOfAnAddress",
 		},
 	},
@@ -48,8 +48,9 @@ var notifications = map[string][]control{
 		},
 		{
 			off: "each id is read at once", file: "operator/notification/finder.go",
-			old: "	case !s.limiter.AllowN(now, 1):", new: "	case ON && !s.limiter.AllowN(now, 1):",
-			in: inReceiver, test: "TestReadsOfForgedIDs",
+			old: "	case !f.limiters.of(key.Key).AllowN(now, 1):",
+			new: "	case ON && !f.limiters.of(key.Key).AllowN(now, 1):",
+			in:  inReceiver, test: "TestReadsOfForgedIDs",
 		},
 	},
 }

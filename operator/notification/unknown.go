@@ -1,0 +1,126 @@
+package notification
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// A delivery may come before what it is about is known here: the service creates an application, and notifies before
+// its answer to the create has arrived and the status of the Mandate has the id. Or that answer is lost, and the
+// Mandate does not say so yet.
+
+const (
+	// maxUnknown is how many ids of a connection are remembered, and unknownTTL for how long. With fifty a second, these
+	// are those of twenty seconds: a create fails after twelve, and its status says so soon after.
+	maxUnknown, unknownTTL = 1024, 10 * time.Minute
+	// maxUnknownInAll is how many ids all connections share: less than ten megabytes.
+	maxUnknownInAll = 16 * maxUnknown
+)
+
+// unknownID is an id that a delivery named and no Mandate had.
+type unknownID struct {
+	id         int64
+	at         time.Time
+	references []uint64 // the hashes of all texts that came with it
+	written    bool     // onto the service
+}
+
+// remember keeps the ids of a delivery. The more connections have some, the fewer each may have. It is called with the
+// lock, as those that follow are.
+func (x *Index) remember(key connection.Key, ids []int64, references []uint64) {
+	if len(ids) == 0 {
+		return
+	}
+	all := x.recent(key)
+	for _, id := range ids {
+		if !slices.ContainsFunc(all, func(u *unknownID) bool { return u.id == id && !u.written }) {
+			all = append(all, &unknownID{id: id, at: time.Now(), references: references})
+		}
+	}
+	if x.unknown[key] == nil {
+		x.remembered() // which forgets connections without one
+	}
+	share := min(maxUnknown, max(maxUnknownInAll/(len(x.unknown)+1), 1))
+	x.unknown[key] = all[max(len(all)-share, 0):]
+}
+
+// recent gives the ids of a connection that are remembered, the latest ones last.
+func (x *Index) recent(key connection.Key) []*unknownID {
+	all, after := x.unknown[key], time.Now().Add(-unknownTTL)
+	first := slices.IndexFunc(all, func(u *unknownID) bool { return u.at.After(after) })
+	if first < 0 {
+		delete(x.unknown, key)
+		return nil
+	}
+	return all[first:]
+}
+
+// remembers reports whether a delivery named an application lately.
+func (x *Index) remembers(key connection.Key, id int64) bool {
+	return slices.ContainsFunc(x.recent(key), func(u *unknownID) bool { return u.id == id })
+}
+
+// remembered are the connections of which an id is remembered.
+func (x *Index) remembered() (keys []connection.Key) {
+	for key := range x.unknown {
+		if len(x.recent(key)) > 0 {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// toWrite gives the ids of a connection that are to be written onto its service, beside those that it has, if a Mandate
+// of its account waits for one. Those that came with the reference of such a Mandate are first. Then come those that
+// came at about the time of the first answer that was lost lately, because more may come than can be read.
+func (x *Index) toWrite(key connection.Key, account []connection.Key, has []int64) (ids []*unknownID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	now, waits := time.Now(), false
+	around, references := now, map[uint64]bool{}
+	for _, e := range x.waiting {
+		if !slices.Contains(account, e.key) {
+			continue
+		}
+		references[e.reference], waits = true, true
+		if e.since.After(now.Add(-unknownTTL)) && e.since.Before(around) {
+			around = e.since
+		}
+	}
+	if !waits {
+		return nil
+	}
+	for _, u := range x.recent(key) {
+		isKnown := func(key connection.Key) bool {
+			return x.find(key, byApplication, strconv.FormatInt(u.id, 10)) != nil
+		}
+		u.written = u.written || slices.Contains(has, u.id) || slices.ContainsFunc(account, isKnown)
+		if !u.written {
+			ids = append(ids, u)
+		}
+	}
+	distance := func(u *unknownID) time.Duration {
+		if slices.ContainsFunc(u.references, func(hash uint64) bool { return references[hash] }) {
+			return -1
+		}
+		return u.at.Sub(around).Abs()
+	}
+	slices.SortStableFunc(ids, func(a, b *unknownID) int { return cmp.Compare(distance(a), distance(b)) })
+	return ids
+}
+
+// wrote says whether the service has some ids now. Those that the API server has not taken are kept until it does.
+func (x *Index) wrote(ids []*unknownID, accepted bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, u := range ids {
+		u.written = accepted
+		if !accepted {
+			u.at = time.Now()
+		}
+	}
+}
