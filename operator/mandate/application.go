@@ -74,7 +74,7 @@ func (r *reconciliation) observeApplication(ctx context.Context, application *id
 	}
 	r.observeEvidence(projected)
 	r.applicationRead()
-	r.facts.subscription.readHere = true
+	r.subscriber.facts.readHere = true
 }
 
 // matches reports whether the reference that the service shows is this Mandate's. Where the ledger or the status

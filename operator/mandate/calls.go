@@ -148,8 +148,8 @@ func (r *reconciliation) begun(record *v1alpha1.ApplicationRecord, call v1alpha1
 	r.nonce = call.Nonce
 	r.facts.requested = false // it is done
 	r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: started}
-	if call.Kind == v1alpha1.CallSubscribe { // what it comes to is looked up, and ends it
-		r.facts.subscription.begun, r.facts.subscription.lookup = true, notLooked
+	if call.Kind == v1alpha1.CallSubscribe {
+		r.subscriber.begun()
 	}
 	r.setRecord(record)
 }
@@ -206,7 +206,7 @@ func (r *reconciliation) ordersStill(ctx context.Context, live *v1alpha1.Mandate
 	case v1alpha1.CallComplete, v1alpha1.CallReject:
 		return !deleted && !spec.Suspend && equality.Semantic.DeepEqual(spec.Decision, r.mandate.Spec.Decision)
 	case v1alpha1.CallSubscribe:
-		return !deleted && !spec.Suspend && r.takeReceiver(ctx)
+		return !deleted && !spec.Suspend && r.subscriber.verify(ctx)
 	default:
 		return !deleted && !spec.Suspend && r.takeReview(live)
 	}
@@ -236,7 +236,7 @@ func (r *reconciliation) send(ctx context.Context) {
 	case v1alpha1.CallRejectCheck:
 		change, err = r.client.RejectCheck(ctx, r.attempted().Check, r.checkReview)
 	case v1alpha1.CallSubscribe:
-		change, err = r.subscribe(ctx)
+		change, err = r.subscriber.send(ctx, id)
 	}
 	r.answered(ctx, change, err)
 }
@@ -270,7 +270,7 @@ func (r *reconciliation) answered(ctx context.Context, change *idv.Change, err e
 // callFailed ends the reconciliation. A subscription that fails ends nothing else.
 func (r *reconciliation) callFailed(kind v1alpha1.CallKind, reason string) {
 	if kind == v1alpha1.CallSubscribe {
-		r.pauseSubscription(r.facts.retryAfter)
+		r.subscriber.pause(r.facts.retryAfter)
 		return
 	}
 	r.facts.failureReason = reason
@@ -403,7 +403,12 @@ func (r *reconciliation) resolveLost(ctx context.Context) error {
 	}
 	log.FromContext(ctx).Info("Recording what became of a call whose answer was lost",
 		"call", open.Kind, "result", result, "applicationID", r.facts.id)
-	record, err := r.ledger.EndOther(ctx, r.record, ledger.Ended(*open, result, r.clock.Now()))
+	return r.endOther(ctx, open, result)
+}
+
+// endOther records what became of a call of a process that has ended, or whose answer was unclear.
+func (r *reconciliation) endOther(ctx context.Context, call *v1alpha1.Call, result v1alpha1.CallResult) error {
+	record, err := r.ledger.EndOther(ctx, r.record, ledger.Ended(*call, result, r.clock.Now()))
 	if err != nil {
 		return r.reloadIfLost(ctx, err)
 	}

@@ -175,9 +175,9 @@ func TestCallsThatFail(t *testing.T) {
 		r.facts.attempt = test.attempt
 		r.concluded(test.attempt)
 		if r.facts.attempt.phase != attemptNone || r.facts.failureReason != test.reason ||
-			r.facts.subscription.paused != test.paused {
-			t.Errorf("%s: it ends with %q, and the subscription waits: %t",
-				name, r.facts.failureReason, r.facts.subscription.paused)
+			(r.subscriber.facts.phase == subscriptionPaused) != test.paused {
+			t.Errorf("%s: it ends with %q, and the subscription is in phase %d",
+				name, r.facts.failureReason, r.subscriber.facts.phase)
 		}
 	}
 }

@@ -36,10 +36,10 @@ const (
 // while another one may be under way; no create after one whose outcome cannot be known any more; a missing application
 // never leads to a create. What acts on people comes directly after a live read of the Mandate, and is all of that kind
 // that a reconciliation does.
-func decide(f facts) decision {
+func decide(f facts, subscription subscriptionFacts) decision {
 	next := decideCall(f)
 	if next.Step == stepWait {
-		if s := decideSubscription(f, next.Reason); s != "" {
+		if s := subscription.decide(f, next.Reason); s != "" {
 			return decision{Step: s}
 		}
 	}

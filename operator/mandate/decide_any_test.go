@@ -24,7 +24,9 @@ var sendsRequest = []step{stepRead, stepReadCandidate, stepProbe}
 var useReference = []step{stepClaim, stepAdopt, stepBind}
 
 // subscriptionSteps are those of the subscription. TestDecideSubscribesLast draws more of them.
-var subscriptionSteps = append([]step{stepResolveSubscription}, subscribes...)
+var subscriptionSteps = []step{
+	stepAcquireSlot, stepBeginSubscription, stepFindSubscription, stepResolveSubscription,
+}
 
 // beginnings are the beginnings of calls on an application, as TestDecideNeverCreatesTwice counts them.
 func beginnings() (all []step) {
@@ -45,8 +47,9 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 	others := func(s step) bool { return slices.Contains(subscriptionSteps, s) }
 	steps := append(slices.DeleteFunc(explore.Steps[step](t), others), beginnings()...)
 	explore.Draw(t, steps, func(t *rapid.T) step {
-		f := anyFacts(t, usual)
-		step := decide(f).Step
+		drawn := anyFacts(t, usual)
+		f := drawn.facts
+		step := decide(f, drawn.subscription).Step
 		begins := slices.Contains(begins, step)
 		if f.service.Denied && f.attempt.phase == attemptNone && (begins || slices.Contains(sendsRequest, step)) {
 			t.Fatalf("%s with a service that is not for this namespace: %+v", step, f)
@@ -232,18 +235,24 @@ func holdLog(t *rapid.T, f facts, order *v1alpha1.Call) {
 	}
 }
 
+// allFacts are those of a reconciliation.
+type allFacts struct {
+	facts
+	subscription subscriptionFacts
+}
+
 // usualFacts are those of cases of TestDecide.
-func usualFacts(all ...map[string]decideCase) (usual []facts) {
+func usualFacts(all ...map[string]decideCase) (usual []allFacts) {
 	for _, cases := range all {
 		for _, name := range slices.Sorted(maps.Keys(cases)) {
-			usual = append(usual, cases[name].facts)
+			usual = append(usual, allFacts{cases[name].facts, cases[name].subscription})
 		}
 	}
 	return usual
 }
 
 // anyFacts are usual ones, some of which are drawn.
-func anyFacts(t *rapid.T, usual []facts) facts {
+func anyFacts(t *rapid.T, usual []allFacts) allFacts {
 	f := explore.Mix(t, usual, drawnFacts(t))
 	if r := &f.record; !r.exists || !r.read { // what is not there, or not read, says nothing
 		*r = recordFacts{read: r.read}
@@ -253,8 +262,8 @@ func anyFacts(t *rapid.T, usual []facts) facts {
 	return f
 }
 
-func drawnFacts(t *rapid.T) facts {
-	f := explore.Facts[facts](t, now,
+func drawnFacts(t *rapid.T) allFacts {
+	f := explore.Facts[allFacts](t, now,
 		[]string{"", "now", "then", reasonStaleCache, v1alpha1.ReasonSecretNotFound},
 		[]int64{0, 0, 7, 8}, []int{0, 1, engine.MaxLooks}, []int32{0, 1, 2, 3, 4, 5}, [][]int64{nil, {7}, {8, 7}},
 		[]time.Duration{0, 7 * time.Second},
@@ -280,7 +289,8 @@ func drawnFacts(t *rapid.T) facts {
 		},
 		[][]v1alpha1.Call{nil, reviews()[:1], reviews()[1:], reviews()}, [][]string{nil, earlier(completeCall)},
 		[]v1alpha1.SubscriptionState{"", v1alpha1.SubscriptionSubscribed, v1alpha1.SubscriptionOutcomeUnknown},
-		[]subscriptionLookup{notLooked, lookupFound, lookupUnclear},
+		[]subscriptionWish{notWanted, wanted, wantedAgain}, []subscriptionLookup{notLooked, lookupFound, lookupUnclear},
+		[]subscriptionPhase{subscriptionIdle, subscriptionActive, subscriptionBegun, subscriptionPaused},
 		[]client.Outcome{
 			client.Unknown, client.NotSent, client.Refused, client.Forbidden, client.Candidate, client.Accepted,
 			client.Done,

@@ -7,19 +7,36 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// subscriptionFacts is what is known of the webhook subscription of the application. The application is known, and the
-// status shows it: a subscription delays nothing else.
+// subscriptionFacts is what is known of the webhook subscription of the application.
 type subscriptionFacts struct {
-	// wanted: the service asks for it, and the status does not say how it ended. again: it does, and a person asks for
-	// another look, or the service was edited.
-	wanted, again bool
-	begun         bool // it was, in this reconciliation
-	readHere      bool // the last read of the application was by way of this connection
-	lookup        subscriptionLookup
-	// ended is how it ended; "" if that is not known.
-	ended  v1alpha1.SubscriptionState
-	paused bool // nothing more is done for it in this reconciliation
+	wish   subscriptionWish
+	phase  subscriptionPhase
+	lookup subscriptionLookup
+	// readHere: the last read of the application was by way of this connection.
+	readHere bool
+	// ended is how it ended; "" if that is not known, or is to change.
+	ended v1alpha1.SubscriptionState
 }
+
+// subscriptionWish is whether there is to be a subscription: the service asks for it, the status shows the application,
+// and does not say how the subscription ended.
+type subscriptionWish int
+
+const (
+	notWanted   subscriptionWish = iota
+	wanted                       // for the first time
+	wantedAgain                  // it was refused, or may exist: a person asks for another look, or the service was edited
+)
+
+// subscriptionPhase is how far this reconciliation has come with it.
+type subscriptionPhase int
+
+const (
+	subscriptionIdle   subscriptionPhase = iota
+	subscriptionActive                   // it has a slot for requests about it
+	subscriptionBegun                    // it has begun to send it, which it does once
+	subscriptionPaused                   // nothing more is done: something failed, or there is no slot
+)
 
 // subscriptionLookup is what the service shows of the subscriptions of an application.
 type subscriptionLookup int
@@ -35,11 +52,20 @@ var subscribesAfter = []string{reasonNotDue, v1alpha1.ReasonAccepted, v1alpha1.R
 
 func subscribeOrder() *v1alpha1.Call { return &v1alpha1.Call{Kind: v1alpha1.CallSubscribe} }
 
-// decideSubscription subscribes an application after everything else is done; no step if there is nothing to do.
-func decideSubscription(f facts, reason string) step {
-	s := f.subscription
+// decide subscribes an application after everything else is done; no step if there is nothing to do. The slot for
+// that comes before the record: a Mandate that is woken up for it and takes another one first would lose it, again and
+// again.
+func (s subscriptionFacts) decide(f facts, reason string) step {
+	next := s.next(f, reason)
+	if s.phase == subscriptionIdle && slices.Contains(subscribes, next) {
+		return stepAcquireSlot
+	}
+	return next
+}
+
+func (s subscriptionFacts) next(f facts, reason string) step {
 	switch {
-	case !s.wanted, s.ended != "", s.paused, !f.service.Ready, f.service.Deleting, callsRemain(f),
+	case s.wish == notWanted, s.phase == subscriptionPaused, !f.service.Ready, f.service.Deleting, callsRemain(f),
 		!slices.Contains(subscribesAfter, reason), f.final(), f.archive, f.application.archived, !s.readHere:
 		return ""
 	case !f.record.read:
@@ -47,15 +73,14 @@ func decideSubscription(f facts, reason string) step {
 	case f.record.id != f.id, f.record.otherURL, f.record.otherAccount, !f.record.sent:
 		return ""
 	default:
-		return nextSubscriptionStep(f)
+		return s.nextRequest(f)
 	}
 }
 
-// nextSubscriptionStep sends the subscription once. One whose answer is unclear is looked up once, and so is one that
-// was refused: because it exists, perhaps. Without it, the application is polled.
-func nextSubscriptionStep(f facts) step {
+// nextRequest sends the subscription once. One whose answer is unclear is looked up once, and so is one that was
+// refused: because it exists, perhaps. Without it, the application is polled.
+func (s subscriptionFacts) nextRequest(f facts) step {
 	entry, open := f.record.made(subscribeOrder()), f.record.open()
-	s := f.subscription
 	switch {
 	case open != nil && f.mayBeUnderWay():
 		return ""
@@ -71,7 +96,8 @@ func nextSubscriptionStep(f facts) step {
 		return stepFindSubscription
 	case s.lookup == lookupFound && slices.Contains(mayBeDone, entry.Result):
 		return stepResolveSubscription
-	case s.again && s.lookup != lookupFound && entry.Sends < ledger.MaxSends(entry.Kind) && !s.begun:
+	case s.wish == wantedAgain && s.lookup != lookupFound && entry.Sends < ledger.MaxSends(entry.Kind) &&
+		s.phase != subscriptionBegun:
 		return stepBeginSubscription
 	default:
 		return ""
@@ -81,13 +107,13 @@ func nextSubscriptionStep(f facts) step {
 // mayBeDone are the results of calls that may have been carried out, or will be.
 var mayBeDone = []v1alpha1.CallResult{v1alpha1.CallAccepted, v1alpha1.CallUnknown}
 
-// subscriptionState is what the status says of the subscription; "" if that is not known yet.
-func subscriptionState(f facts) v1alpha1.SubscriptionState {
-	s, r := f.subscription, f.record
+// state is what the status says of the subscription; "" if that is not known yet.
+func (s subscriptionFacts) state(f facts) v1alpha1.SubscriptionState {
+	r := f.record
 	if s.ended != "" {
 		return s.ended
 	}
-	if !s.wanted || !r.read || r.id != f.id || r.otherURL {
+	if s.wish == notWanted || !r.read || r.id != f.id || r.otherURL {
 		return ""
 	}
 	entry := r.made(subscribeOrder())

@@ -12,18 +12,21 @@ import (
 
 // subscriptions are of a Mandate that is Ready, whose application was created and read here, and is to be subscribed.
 func subscriptions() map[string]decideCase {
-	of := func(change func(*facts)) facts {
-		return newMandate(func(f *facts) {
-			f.id, f.bound = 7, true
-			f.readAt = now.Add(time.Hour)
-			f.record = sent(time.Hour, func(r *recordFacts) { r.id = 7 })
-			f.subscription = subscriptionFacts{wanted: true, readHere: true}
-			change(f)
-		})
+	of := func(change func(*allFacts)) allFacts {
+		f := allFacts{
+			newMandate(func(f *facts) {
+				f.id, f.bound = 7, true
+				f.readAt = now.Add(time.Hour)
+				f.record = sent(time.Hour, func(r *recordFacts) { r.id = 7 })
+			}),
+			subscriptionFacts{wish: wanted, phase: subscriptionActive, readHere: true},
+		}
+		change(&f)
+		return f
 	}
 	// subscribed has the subscription in the log.
-	subscribed := func(result v1alpha1.CallResult, sends int32, changes ...func(*facts)) facts {
-		return of(func(f *facts) {
+	subscribed := func(result v1alpha1.CallResult, sends int32, changes ...func(*allFacts)) allFacts {
+		return of(func(f *allFacts) {
 			f.record.calls = logged(subscribeOrder(), result, sends).calls
 			f.record.observed = now.Add(-time.Hour)
 			for _, change := range changes {
@@ -31,154 +34,181 @@ func subscriptions() map[string]decideCase {
 			}
 		})
 	}
-	sending := func(phase attemptPhase) facts {
-		return of(func(f *facts) { f.attempt = calling(v1alpha1.CallSubscribe, phase) })
+	sending := func(phase attemptPhase) allFacts {
+		return of(func(f *allFacts) { f.attempt = calling(v1alpha1.CallSubscribe, phase) })
 	}
-	looked := func(found subscriptionLookup) func(*facts) {
-		return func(f *facts) { f.subscription.lookup = found }
+	looked := func(found subscriptionLookup) func(*allFacts) {
+		return func(f *allFacts) { f.subscription.lookup = found }
 	}
-	again := func(f *facts) { f.subscription.again = true }
+	again := func(f *allFacts) { f.subscription.wish = wantedAgain }
+	asked := func(f *allFacts) { onRequest(&f.facts) }
+	observed := func(ago time.Duration) func(*allFacts) {
+		return func(f *allFacts) { firstSeenBefore(ago)(&f.facts) }
+	}
 	begin, find := decision{Step: stepBeginSubscription}, decision{Step: stepFindSubscription}
 	later := waitFor(reasonNotDue, time.Hour)
-	return map[string]decideCase{
+	all := map[string]decideCase{}
+	for name, c := range map[string]struct {
+		why  string
+		of   allFacts
+		want decision
+	}{
 		"an application that was never subscribed": {
-			why:   "the service was edited since it was created",
-			facts: of(func(*facts) {}), want: begin,
+			why: "the service was edited since it was created",
+			of:  of(func(*allFacts) {}), want: begin,
 		},
-		"a subscription that this process has recorded": {facts: sending(attemptBegun), want: decision{Step: stepVerify}},
-		"a subscription that was checked":               {facts: sending(attemptVerified), want: decision{Step: stepSend}},
+		"a subscription that this process has recorded": {of: sending(attemptBegun), want: decision{Step: stepVerify}},
+		"a subscription that was checked":               {of: sending(attemptVerified), want: decision{Step: stepSend}},
 		"a subscription that was recorded too long ago": {
-			facts: of(func(f *facts) {
+			of: of(func(f *allFacts) {
 				f.attempt = calling(v1alpha1.CallSubscribe, attemptVerified)
 				f.attempt.started = now.Add(-time.Minute)
 			}),
 			want: decision{Step: stepConclude},
 		},
-		"a subscription that was not sent": {facts: subscribed(v1alpha1.CallNotSent, 0), want: begin},
+		"a subscription that was not sent": {of: subscribed(v1alpha1.CallNotSent, 0), want: begin},
 		"a subscription that was carried out, of a status that does not say so": {
-			facts: subscribed(v1alpha1.CallDone, 1), want: later,
+			of: subscribed(v1alpha1.CallDone, 1), want: later,
 		},
 		"a subscription of another process": {
-			facts: subscribed("", 1, firstSeenBefore(time.Minute)), want: later,
+			of: subscribed("", 1, observed(time.Minute)), want: later,
 		},
 		"a subscription that is lost": {
-			facts: subscribed("", 1, firstSeenBefore(2*time.Minute)), want: decision{Step: stepResolveLost},
+			of: subscribed("", 1, observed(2*time.Minute)), want: decision{Step: stepResolveLost},
 		},
 		"another call of another process": {
 			why: "one call at a time",
-			facts: of(func(f *facts) {
+			of: of(func(f *allFacts) {
 				f.record.calls = logged(completeCall, "", 1).calls
 				f.record.observed = now
 			}),
 			want: later,
 		},
 		"another call that is lost": {
-			facts: of(func(f *facts) {
+			of: of(func(f *allFacts) {
 				f.record.calls = logged(completeCall, "", 1).calls
 				f.record.observed = now.Add(-time.Hour)
 			}),
 			want: decision{Step: stepResolveLost},
 		},
-		"a subscription that may exist is looked up": {facts: subscribed(v1alpha1.CallUnknown, 1), want: find},
+		"a subscription that may exist is looked up": {of: subscribed(v1alpha1.CallUnknown, 1), want: find},
 		"it is found": {
-			facts: subscribed(v1alpha1.CallUnknown, 1, looked(lookupFound)), want: decision{Step: stepResolveSubscription},
+			of: subscribed(v1alpha1.CallUnknown, 1, looked(lookupFound)), want: decision{Step: stepResolveSubscription},
 		},
 		"it does not show": {
-			why:   "that need not mean that there is none, and of two, each delivers",
-			facts: subscribed(v1alpha1.CallUnknown, 1, looked(lookupUnclear)), want: later,
+			why: "that need not mean that there is none, and of two, each delivers",
+			of:  subscribed(v1alpha1.CallUnknown, 1, looked(lookupUnclear)), want: later,
 		},
 		"it does not show, and somebody asks": {
-			facts: subscribed(v1alpha1.CallUnknown, 1, looked(lookupUnclear), again, onRequest), want: later,
+			of: subscribed(v1alpha1.CallUnknown, 1, looked(lookupUnclear), again, asked), want: later,
 		},
 		"it was looked up before, and somebody asks": {
-			facts: subscribed(v1alpha1.CallUnknown, 1, again, onRequest), want: find,
+			of: subscribed(v1alpha1.CallUnknown, 1, again, asked), want: find,
 		},
 		"a subscription that the service makes later is looked up": {
-			facts: subscribed(v1alpha1.CallAccepted, 1), want: find,
+			of: subscribed(v1alpha1.CallAccepted, 1), want: find,
 		},
 		"it was made": {
-			facts: subscribed(v1alpha1.CallAccepted, 1, looked(lookupFound)), want: decision{Step: stepResolveSubscription},
+			of: subscribed(v1alpha1.CallAccepted, 1, looked(lookupFound)), want: decision{Step: stepResolveSubscription},
 		},
 		"it is not made yet": {
-			facts: subscribed(v1alpha1.CallAccepted, 1, looked(lookupUnclear), again, onRequest), want: later,
+			of: subscribed(v1alpha1.CallAccepted, 1, looked(lookupUnclear), again, asked), want: later,
 		},
-		"a refusal comes with a look whether it exists": {facts: subscribed(v1alpha1.CallRefused, 0), want: find},
+		"a refusal comes with a look whether it exists": {of: subscribed(v1alpha1.CallRefused, 0), want: find},
 		"a refusal": {
-			facts: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear)), want: later,
+			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear)), want: later,
 		},
 		"a refusal, because it exists": {
-			facts: subscribed(v1alpha1.CallRefused, 0, looked(lookupFound)), want: later,
+			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupFound)), want: later,
 		},
 		"a refusal, because it exists, and somebody asks": {
-			facts: subscribed(v1alpha1.CallRefused, 0, looked(lookupFound), again, onRequest), want: later,
+			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupFound), again, asked), want: later,
 		},
 		"a refusal of an earlier Mandate of the name": {
-			facts: subscribed(v1alpha1.CallForbidden, 0, looked(lookupUnclear)), want: later,
+			of: subscribed(v1alpha1.CallForbidden, 0, looked(lookupUnclear)), want: later,
 		},
 		"a refusal of which the status says so": {
-			facts: subscribed(v1alpha1.CallRefused, 0, func(f *facts) {
-				f.subscription.ended = v1alpha1.SubscriptionRefused
+			of: subscribed(v1alpha1.CallRefused, 0, func(f *allFacts) {
+				f.subscription.wish, f.subscription.ended = notWanted, v1alpha1.SubscriptionRefused
 			}),
 			want: later,
 		},
 		"a refusal, and somebody asks, or has edited the service": {
-			facts: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again), want: begin,
+			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again), want: begin,
 		},
 		"a refusal is looked up before it is sent again": {
-			facts: subscribed(v1alpha1.CallRefused, 0, again), want: find,
+			of: subscribed(v1alpha1.CallRefused, 0, again), want: find,
 		},
 		"a subscription that was made so long ago that only a digest is left": {
-			facts: of(func(f *facts) { f.record.earlier = earlier(subscribeOrder()) }), want: later,
+			of: of(func(f *allFacts) { f.record.earlier = earlier(subscribeOrder()) }), want: later,
 		},
-		"a subscription that the record cannot hold": {facts: of(func(f *facts) { f.record.full = true }), want: later},
+		"a subscription that the record cannot hold": {of: of(func(f *allFacts) { f.record.full = true }), want: later},
 		"a refusal, somebody asks, and the record is full": {
 			why: "it is sent in the same entry",
-			facts: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again, func(f *facts) {
+			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again, func(f *allFacts) {
 				f.record.full = true
 			}),
 			want: begin,
 		},
 		"a refusal that has come again": {
-			facts: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again, func(f *facts) {
-				f.subscription.begun = true
+			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again, func(f *allFacts) {
+				f.subscription.phase = subscriptionBegun
 			}),
 			want: later,
 		},
 		"an application that somebody else created": {
-			facts: of(func(f *facts) { f.record.sent = false }),
-			want:  later,
+			of:   of(func(f *allFacts) { f.record.sent = false }),
+			want: later,
 		},
 		"an application that somebody else created, and somebody asks": {
-			facts: of(func(f *facts) { f.record.sent, f.subscription.again = false, true }),
-			want:  later,
+			of:   of(func(f *allFacts) { f.record.sent, f.subscription.wish = false, wantedAgain }),
+			want: later,
 		},
 		"an application that was not read here": {
-			facts: of(func(f *facts) { f.subscription.readHere = false }),
-			want:  later,
+			of:   of(func(f *allFacts) { f.subscription.readHere = false }),
+			want: later,
 		},
 		"a read that is due comes first": {
-			facts: of(func(f *facts) { f.readAt = time.Time{} }),
-			want:  decision{Step: stepRead},
+			of:   of(func(f *allFacts) { f.readAt = time.Time{} }),
+			want: decision{Step: stepRead},
 		},
 		"a subscription that waits": {
-			facts: of(func(f *facts) { f.subscription.paused = true }),
-			want:  later,
+			of:   of(func(f *allFacts) { f.subscription.phase = subscriptionPaused }),
+			want: later,
 		},
 		"a suspended Mandate": {
-			facts: of(func(f *facts) { f.suspended = true }),
-			want:  wait(v1alpha1.ReasonSuspended),
+			of:   of(func(f *allFacts) { f.suspended = true }),
+			want: wait(v1alpha1.ReasonSuspended),
 		},
 		"a Mandate that is being deleted": {
-			facts: of(func(f *facts) { f.deletion.requested = true }),
-			want:  wait(reasonDeleting),
+			of:   of(func(f *allFacts) { f.deletion.requested = true }),
+			want: wait(reasonDeleting),
 		},
 		"an application that is to be archived": {
-			facts: of(func(f *facts) {
+			of: of(func(f *allFacts) {
 				f.archive, f.readAt = true, now.Add(time.Hour)
 			}),
 			want: later,
 		},
+		"a slot comes before the record": {
+			why: "it would go to others meanwhile, again and again",
+			of: of(func(f *allFacts) {
+				f.subscription.phase, f.record = subscriptionIdle, recordFacts{}
+				f.ownAccount = true
+			}),
+			want: decision{Step: stepAcquireSlot},
+		},
+		"a slot comes before the subscription": {
+			of:   of(func(f *allFacts) { f.subscription.phase = subscriptionIdle }),
+			want: decision{Step: stepAcquireSlot},
+		},
+		"nothing to do needs no slot": {
+			of: subscribed(v1alpha1.CallDone, 1, func(f *allFacts) { f.subscription.phase = subscriptionIdle }), want: later,
+		},
+	} {
+		all[name] = decideCase{why: c.why, facts: c.of.facts, subscription: c.of.subscription, want: c.want}
 	}
+	return all
 }
 
 func TestSubscriptionState(t *testing.T) {
@@ -218,7 +248,7 @@ func TestSubscriptionState(t *testing.T) {
 		if !ok {
 			t.Fatalf("there is no case %s", test.of)
 		}
-		if got := subscriptionState(c.facts); got != test.want {
+		if got := c.subscription.state(c.facts); got != test.want {
 			t.Errorf("%s: the status says %q, want %q", name, got, test.want)
 		}
 	}
@@ -228,14 +258,13 @@ func TestSubscriptionState(t *testing.T) {
 func TestDecideSubscribesLast(t *testing.T) {
 	usual := usualFacts(subscriptions())
 	explore.Draw(t, subscriptionSteps, func(t *rapid.T) step {
-		f := anyFacts(t, usual)
-		without, s := f, f.subscription
-		without.subscription = subscriptionFacts{}
-		usual, next := decide(without), decide(f)
+		drawn := anyFacts(t, usual)
+		f, s := drawn.facts, drawn.subscription
+		usual, next := decide(f, subscriptionFacts{}), decide(f, s)
 		switch next.Step {
 		case usual.Step:
 		case stepBeginSubscription:
-			holdSubscription(t, f)
+			holdSubscription(t, f, s)
 		case stepResolveSubscription:
 			if entry := f.record.made(subscribeOrder()); entry == nil || entry.Result == "" || s.lookup != lookupFound {
 				t.Fatalf("takes a subscription for carried out that was not found: %+v", f)
@@ -257,9 +286,11 @@ func TestDecideSubscribesLast(t *testing.T) {
 }
 
 // holdSubscription holds that a subscription is the only one.
-func holdSubscription(t *rapid.T, f facts) {
-	entry, s := f.record.made(subscribeOrder()), f.subscription
+func holdSubscription(t *rapid.T, f facts, s subscriptionFacts) {
+	entry := f.record.made(subscribeOrder())
 	switch {
+	case s.phase == subscriptionIdle, s.phase == subscriptionPaused:
+		t.Fatalf("begins a subscription without a slot: %+v", f)
 	case !f.record.read, f.record.id != f.id, f.record.otherURL, f.record.otherAccount, !s.readHere:
 		t.Fatalf("subscribes what may be another one's: %+v", f)
 	case !f.record.sent:
@@ -269,7 +300,8 @@ func holdSubscription(t *rapid.T, f facts) {
 	case entry == nil && (f.record.full || f.record.wasMade(subscribeOrder())):
 		t.Fatalf("begins a subscription that the record cannot hold, or had: %+v", f)
 	case entry == nil, entry.Result == v1alpha1.CallNotSent:
-	case entry.Sends > 0, entry.Result == v1alpha1.CallDone, !s.again, s.begun, s.lookup != lookupUnclear:
+	case entry.Sends > 0, entry.Result == v1alpha1.CallDone, s.wish != wantedAgain, s.phase == subscriptionBegun,
+		s.lookup != lookupUnclear:
 		t.Fatalf("begins a subscription that could be a second one: %+v", f)
 	}
 }

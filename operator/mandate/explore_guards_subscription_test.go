@@ -8,8 +8,8 @@ func subscriptionGuards() map[string]explore.Guard {
 	return map[string]explore.Guard{
 		"subscription that may exist": {
 			Why: "a second one could replace it, or deliver everything twice", File: decideFile,
-			Old:      "s.lookup != lookupFound && entry.Sends <",
-			Off:      "s.lookup != lookupFound && !ON || s.again && s.lookup != lookupFound && entry.Sends <",
+			Old:      "	case s.wish == wantedAgain && s.lookup != lookupFound &&",
+			Off:      "	case s.lookup != lookupFound && !ON, s.wish == wantedAgain && s.lookup != lookupFound &&",
 			CaughtBy: "TestDecide", Fails: "TestDecide",
 		},
 		"subscription at another service": {
@@ -25,7 +25,7 @@ func subscriptionGuards() map[string]explore.Guard {
 		},
 		"refused subscription": {
 			Why: "nothing about it has changed", File: decideFile,
-			Old: "	case !s.wanted, s.ended != \"\",", Off: "	case !s.wanted, ON && s.ended != \"\",",
+			Old: "	case s.wish == notWanted,", Off: "	case ON && s.wish == notWanted,",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_refusal_of_which_the_status_says_so",
 		},
 	}

@@ -203,6 +203,7 @@ func resume(
 	}
 	s.current = p
 	p.Reconciler, p.client = r, fakeService{environment: s}
+	p.subscriber.subscriberDependencies = p.subscriberDependencies()
 	return p, what, nil
 }
 
@@ -217,6 +218,7 @@ func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c.decided, c.answered = time.Time{}, time.Time{}
 	if p != nil {
 		p.Reconciler, p.client = nil, nil
+		p.subscriber.subscriberDependencies = subscriberDependencies{}
 		p.session.Slot.Release() // the limiter bounds workers, of which there is one here
 	}
 	return &c

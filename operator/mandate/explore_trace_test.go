@@ -22,7 +22,7 @@ func report(v *explore.Violation[state]) string {
 				'A'+i,
 				o.current.mandate.Name,
 				o.current.mandate.UID,
-				decide(o.current.facts).Step,
+				o.current.decide().Step,
 			)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// facts is all that decide knows, and all that the status is made from. Each step changes the facts, and decide is
-// asked again.
+// facts is all that decide knows but for the subscription, and all that the status is made from. Each step changes the
+// facts, and decide is asked again.
 type facts struct {
 	now time.Time
 
@@ -60,8 +60,6 @@ type facts struct {
 	inputs      inputsFacts
 	attempt     attemptFacts
 	application applicationFacts
-	// subscription is the application's.
-	subscription subscriptionFacts
 
 	// candidatePending: a candidate could not be read, and is read again soon.
 	candidatePending bool

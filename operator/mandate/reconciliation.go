@@ -26,6 +26,7 @@ import (
 // serviceClient is what a Mandate needs of the client of the service. The errors are those of the client.
 type serviceClient interface {
 	engine.ServiceClient
+	webhooksClient
 	CreateApplication(ctx context.Context, application idv.NewApplication) (*idv.Application, error)
 	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
 	DeleteApplication(ctx context.Context, id int64) (*idv.Change, error)
@@ -35,8 +36,6 @@ type serviceClient interface {
 	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.Change, error)
 	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.Change, error)
 	RetrieveReferences(ctx context.Context) (*idv.References, error)
-	SubscribeWebhook(ctx context.Context, subscription idv.Subscription) (*idv.SubscriptionResponse, error)
-	RetrieveWebhook(ctx context.Context, applicationID int64, urlNames ...string) (*idv.Webhooks, error)
 }
 
 // reconciliation is one Reconcile of one Mandate: the facts, and what they were made from.
@@ -51,22 +50,21 @@ type reconciliation struct {
 	readingCandidate bool          // what is read is an application that may be the Mandate's
 	nextCandidate    time.Duration // in how long a candidate is to be read again; 0: none is
 
-	facts              facts
-	record             *v1alpha1.ApplicationRecord // as it was last read or written
-	request            idv.NewApplication          // set by Resolve or Verify; personal data
-	comparedWith       *idv.NewApplication         // of the spec that an application was compared with; personal data
-	madeSalt           string                      // of a record that is to be made
-	application        *idv.Application            // set by Read
-	matching           individuals.Matching        // of the individuals of the spec and the application; set by Read
-	rounds             []round                     // the evidence of the checks of each individual; nil: not computed
-	reviewed           []v1alpha1.ReviewStatus     // those of spec.checkReviews that were carried out
-	nonce              string                      // of the call that this reconciliation makes
-	permit             *idv.Permit                 // of this call; nil: it waits itself
-	recordChanges      int                         // of the local state, when this began
-	checkReview        idv.CheckReview             // set by Verify; personal data
-	receiverURL        idv.Secret                  // to subscribe, with its token; set by Verify
-	subscriptionFields idv.Raw                     // further fields of the subscription, set with receiverURL
-	resubscribe        time.Duration               // when to go on with the subscription; 0: with the next reconciliation
+	facts         facts
+	record        *v1alpha1.ApplicationRecord // as it was last read or written
+	request       idv.NewApplication          // set by Resolve or Verify; personal data
+	comparedWith  *idv.NewApplication         // of the spec that an application was compared with; personal data
+	madeSalt      string                      // of a record that is to be made
+	application   *idv.Application            // set by Read
+	matching      individuals.Matching        // of the individuals of the spec and the application; set by Read
+	rounds        []round                     // the evidence of the checks of each individual; nil: not computed
+	reviewed      []v1alpha1.ReviewStatus     // those of spec.checkReviews that were carried out
+	nonce         string                      // of the call that this reconciliation makes
+	permit        *idv.Permit                 // of this call; nil: it waits itself
+	recordChanges int                         // of the local state, when this began
+	checkReview   idv.CheckReview             // set by Verify; personal data
+
+	subscriber subscriber
 }
 
 // newReconciliation collects what can be known without a request to the API server or the service.
@@ -89,7 +87,6 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	c.facts.readAt = c.nextRead()
 	request := c.pendingRequest()
 	c.facts.requested = request != "" && !engine.IsNotification(request)
-	c.facts.subscription = c.newSubscriptionFacts()
 	spec, status := &mandate.Spec, &mandate.Status
 	switch {
 	case c.facts.bound && status.Reference != "":
@@ -105,6 +102,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 		c.facts.adopt = spec.Adopt.ApplicationID
 	}
 	c.yieldToOtherNamespaces()
+	c.subscriber = c.newSubscriber()
 	return c, nil
 }
 
@@ -178,28 +176,17 @@ func (r *reconciliation) name() types.NamespacedName { return client.ObjectKeyFr
 // Decide gives the next step.
 func (r *reconciliation) Decide() decision {
 	r.facts.now = r.clock.Now()
-	next := decide(r.facts)
-	if r.isForSubscription(next.Step) && !r.acquireSubscriptionSlot() {
-		r.facts.subscription.paused = true
-		return decide(r.facts)
-	}
-	return next
+	return r.decide()
 }
 
-// isForSubscription reports whether a step leads to nothing but the subscription. It takes the slot for that from the
-// record on: a Mandate that is woken up for it and took another one first would lose it, again and again.
-func (r *reconciliation) isForSubscription(s step) bool {
-	return slices.Contains(subscribes, s) || s == stepReadRecord && decideCall(r.facts).Step == stepWait
-}
+func (r *reconciliation) decide() decision { return decide(r.facts, r.subscriber.facts) }
 
 // TryAcquire takes a slot of the connection, so that the Mandates of one connection do not take all workers. What leads
 // up to a request is in the slot, too: it is not done twice. Without a connection that works, no request is sent.
 func (r *reconciliation) TryAcquire(s step) bool {
-	if slices.Contains(subscribes, s) || r.facts.attempt.kind == v1alpha1.CallSubscribe {
-		return true // Decide has taken one
-	}
 	recovers := slices.Contains(recovers, s)
-	if !r.facts.service.Ready && !recovers || slices.Contains(needsNoSlot, s) {
+	if !r.facts.service.Ready && !recovers || slices.Contains(needsNoSlot, s) ||
+		r.session.Slot.IsFor(connection.Subscription) {
 		return true
 	}
 	if recovers || s == stepReadRecord && r.readsCandidatesFirst() {
@@ -214,6 +201,13 @@ func (r *reconciliation) TryAcquire(s step) bool {
 		r.session.Slot.Release() // a read does not take a slot that others need for a create
 	}
 	return r.acquireSlot(r.class())
+}
+
+// acquireSubscriptionSlot takes a slot for subscriptions, in the place of the one that the reconciliation has.
+func (r *reconciliation) acquireSubscriptionSlot() {
+	r.session.Slot.Release()
+	used := &r.session.Connection
+	r.subscriber.acquired(r.session.Slot.TryAcquire(used.Mandates, r.name(), connection.Subscription, false))
 }
 
 func (r *reconciliation) acquireSlot(class connection.Class) bool {
@@ -303,12 +297,16 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		return r.bindFound(ctx)
 	case stepFinalizer:
 		return r.setFinalizer(ctx)
+	case stepAcquireSlot:
+		r.acquireSubscriptionSlot()
 	case stepBeginSubscription:
-		r.beginSubscription(ctx)
+		r.subscriber.retryOn(ctx, "Failed to record the subscription, sent nothing", r.begin(ctx, subscribeOrder()))
 	case stepFindSubscription:
-		r.findSubscription(ctx)
+		r.subscriber.find(ctx, r.facts.id)
 	case stepResolveSubscription:
-		r.resolveSubscription(ctx)
+		entry := r.facts.record.made(subscribeOrder())
+		err := r.endOther(ctx, entry, r.subscriber.result())
+		r.subscriber.retryOn(ctx, "Failed to record the subscription that was found", err)
 	}
 	return nil
 }
@@ -325,8 +323,8 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	case reasonStaleCache:
 		return staleCache, nil
 	case reasonNotDue:
-		err := r.writeSubscription(ctx) // before subscriptionDue: a conflict has it written again
-		after := r.subscriptionDue(decided.RequeueAfter)
+		err := r.writeSubscription(ctx) // before it is due: a conflict has it written again
+		after := sooner(decided.RequeueAfter, engine.Jitter(r.subscriber.due(r.facts, &r.mandate.Status)))
 		return reconcile.Result{RequeueAfter: after, Priority: engine.Priority(false)}, err
 	}
 	r.sayContradiction()
@@ -357,7 +355,8 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		after = min(after, engine.Jitter(lagAllowance))
 	}
 	r.scheduleRead(decided.Reason, after)
-	return reconcile.Result{RequeueAfter: r.subscriptionDue(after), Priority: priority}, nil
+	after = sooner(after, engine.Jitter(r.subscriber.due(r.facts, &r.mandate.Status)))
+	return reconcile.Result{RequeueAfter: after, Priority: priority}, nil
 }
 
 // continues reports whether the reconciliation before left something to do.

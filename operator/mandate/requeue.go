@@ -154,6 +154,25 @@ func (r *reconciliation) notifiedRecently() bool {
 	return passed < notifiedWindow && passed > -maxSkew
 }
 
+// isNotified reports whether notifications of the application can be relied on: somebody else has subscribed all
+// applications, or this one is subscribed, and the service keeps more than one subscription.
+func (r *reconciliation) isNotified() bool {
+	if r.session.Connection.Subscriptions == nil {
+		return true
+	}
+	subscribed := r.localState.Get(r.mandate).subscription.state == v1alpha1.SubscriptionSubscribed ||
+		r.mandate.Status.Subscription == v1alpha1.SubscriptionSubscribed
+	return subscribed && r.subscribed.coexist(r.session.Connection.Account)
+}
+
+// sooner is the smaller of two requeues; 0 is never.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return a + b
+	}
+	return min(a, b)
+}
+
 // interval grows from least to most. It differs by a tenth between Mandates, and by a fiftieth when it has grown: that
 // spreads them within two days, and an application at which nobody moves is not read much more often than asked for.
 func (r *reconciliation) interval(least, most time.Duration) time.Duration {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,7 +24,7 @@ import (
 func (r *reconciliation) writeStatus(ctx context.Context, reason string, failures int) error {
 	updated := r.mandate.Status.DeepCopy()
 	updated.Reviews = slices.Clone(r.reviewed)
-	r.showSubscription(updated)
+	r.subscriber.show(r.facts, r.mandate.Status.Subscription, updated)
 	kept := r.keepsStatus(reason, failures)
 	switch {
 	case !kept:
@@ -59,6 +60,31 @@ func (r *reconciliation) showRead(status *v1alpha1.MandateStatus) {
 	if read := r.localState.Get(r.mandate).read; !read.IsZero() {
 		status.LastReadTime = &metav1.Time{Time: read.Truncate(time.Second)}
 	}
+}
+
+// writeTimeout bounds a write that a shutdown does not cut short.
+const writeTimeout = 3 * time.Second
+
+// writeSubscription writes it when nothing else is to be written.
+func (r *reconciliation) writeSubscription(ctx context.Context) error {
+	updated := r.mandate.Status.DeepCopy()
+	r.subscriber.show(r.facts, updated.Subscription, updated)
+	if updated.Subscription == r.mandate.Status.Subscription {
+		return nil
+	}
+	// A shutdown does not keep the status from saying what was just sent.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	_, err := r.patchStatus(ctx, updated)
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err): // the cache is stale; of an own write, no event comes
+		r.subscriber.retryAfter = time.Second
+		return nil
+	case err != nil:
+		return err
+	}
+	r.recordEvent(&r.mandate.Status, updated)
+	return nil
 }
 
 // patchStatus writes a status, and gives the resourceVersion that the Mandate has then.

@@ -25,16 +25,19 @@ const (
 	stepBind          step = "Bind"          // write its id into the record, because it is this Mandate's
 	stepFinalizer     step = "Finalizer"     // put the finalizer on the Mandate, or take it off
 
+	stepAcquireSlot         step = "AcquireSlot"         // take a slot for requests about it, if there is one
 	stepBeginSubscription   step = "BeginSubscription"   // write into the record that it is sent
 	stepFindSubscription    step = "FindSubscription"    // see whether the service has it
 	stepResolveSubscription step = "ResolveSubscription" // write what that showed
 )
 
 // subscribes are the steps with which a reconciliation begins something for the subscription of the application.
-var subscribes = []step{stepBeginSubscription, stepFindSubscription}
+var subscribes = []step{stepReadRecord, stepBeginSubscription, stepFindSubscription}
 
 // needsNoSlot are the steps that send nothing to the service, and that a reconciliation may begin with.
-var needsNoSlot = []step{stepFinalizer, stepDeposit, stepConclude, stepShowPending, stepResolveLost}
+var needsNoSlot = []step{
+	stepFinalizer, stepDeposit, stepConclude, stepShowPending, stepResolveLost, stepAcquireSlot,
+}
 
 // recovers are the steps that find an application again.
 var recovers = []step{stepReadCandidate, stepBind}

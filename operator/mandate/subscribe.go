@@ -5,35 +5,147 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/operator/apierror"
-	"github.com/mandate-io/idv/operator/ledger"
+	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/secrets"
 )
 
 // subscribeTimeout bounds the request to subscribe, which a shutdown does not cancel. An answer after it is lost.
 const subscribeTimeout = 12 * time.Second
 
-// beginSubscription records that the subscription is sent. An error would keep the reconciliation from writing the
-// status, and a subscription delays nothing else.
-func (r *reconciliation) beginSubscription(ctx context.Context) {
-	if err := r.begin(ctx, subscribeOrder()); err != nil {
-		r.subscriptionFailed(ctx, "Failed to record the subscription, sent nothing", err)
+// subscriber subscribes the application of a Mandate to notifications, once the status shows it and everything else is
+// done. It delays nothing else, and what fails of it ends nothing else.
+type subscriber struct {
+	subscriberDependencies
+
+	facts      subscriptionFacts
+	retryAfter time.Duration // in how long to go on; 0: with the next reconciliation
+	url        idv.Secret    // of the receiver, with its token; set by verify
+	payload    idv.Raw       // further fields of the subscription, set with it
+}
+
+// subscriberDependencies are what it works with.
+type subscriberDependencies struct {
+	client     webhooksClient // of the connection
+	live       client.Reader
+	localState *engine.LocalState[localState]
+	mandate    *v1alpha1.Mandate         // whose local state it uses
+	to         *connection.Subscriptions // where the service delivers; nil: somebody else subscribes
+	by         connectionVersion
+}
+
+// webhooksClient is what a subscriber needs of the client of the service.
+type webhooksClient interface {
+	SubscribeWebhook(ctx context.Context, subscription idv.Subscription) (*idv.SubscriptionResponse, error)
+	RetrieveWebhook(ctx context.Context, applicationID int64, urlNames ...string) (*idv.Webhooks, error)
+}
+
+// knownSubscription is what this process knows of the subscription of an application.
+type knownSubscription struct {
+	// state is how it ended, while the status still says over.
+	state, over v1alpha1.SubscriptionState
+	by          connectionVersion // the connection, when it ended
+	failures    int               // in a row
+}
+
+func (r *reconciliation) subscriberDependencies() subscriberDependencies {
+	return subscriberDependencies{
+		client: r.client, live: r.live, localState: &r.localState, mandate: r.mandate,
+		to: r.session.Connection.Subscriptions, by: r.connectionVersion(),
 	}
 }
 
-// takeReceiver reads where the service is to deliver, directly before the request. The token is in no cache.
-func (r *reconciliation) takeReceiver(ctx context.Context) bool {
-	urls, digest, err := r.receiverURLs(ctx)
-	if err == nil && !slices.Contains(r.session.Connection.Subscriptions.TokenDigests, digest) {
+// newSubscriber is that of a reconciliation whose other facts are known.
+func (r *reconciliation) newSubscriber() subscriber {
+	s, status := subscriber{subscriberDependencies: r.subscriberDependencies()}, &r.mandate.Status
+	if s.to == nil || status.ApplicationID == nil || status.Outcome != "" || status.Archived {
+		return s
+	}
+	local := r.localState.Get(r.mandate)
+	s.facts.readHere = r.facts.ownAccount && local.readBy == r.knownAccount()
+	s.facts.wish, s.facts.ended = wanted, status.Subscription
+	if known := local.subscription; known.state != "" && known.over == status.Subscription {
+		s.facts.ended = known.state
+	}
+	switch s.facts.ended {
+	case v1alpha1.SubscriptionSubscribed:
+		sent := engine.ParseNotificationRequest(engine.ReconcileRequest(r.mandate)).Time
+		r.subscribed.notified(s.by.account, *status.ApplicationID, r.facts.createdTime, sent)
+	case v1alpha1.SubscriptionRefused, v1alpha1.SubscriptionOutcomeUnknown:
+		if s.goesOn(r.pendingRequest()) {
+			s.facts.wish, s.facts.ended = wantedAgain, ""
+		}
+	}
+	if s.facts.ended != "" {
+		s.facts.wish = notWanted
+	}
+	return s
+}
+
+// goesOn reports whether to go on with a subscription that was refused, or may exist: because a person asks for it, or
+// because the service was edited.
+func (s *subscriber) goesOn(request string) bool {
+	known := s.learn(func(k *knownSubscription) {
+		if k.by == (connectionVersion{}) {
+			k.by = s.by
+		}
+	})
+	return request != "" && !engine.IsNotification(request) || known.by != s.by
+}
+
+func (s *subscriber) learn(change func(*knownSubscription)) knownSubscription {
+	return s.localState.Update(s.mandate, func(l *localState) { change(&l.subscription) }).subscription
+}
+
+// acquired takes over whether there is a slot. If not, the Mandate is woken up later.
+func (s *subscriber) acquired(slot bool) {
+	s.facts.phase = subscriptionPaused
+	if slot {
+		s.facts.phase = subscriptionActive
+	}
+}
+
+// begun is for a subscription that is about to be sent: what it comes to is looked up, and ends it.
+func (s *subscriber) begun() { s.facts.phase, s.facts.lookup = subscriptionBegun, notLooked }
+
+// pause ends what is done for it in this reconciliation.
+func (s *subscriber) pause(retryAfter time.Duration) {
+	s.facts.phase = subscriptionPaused
+	known := s.learn(func(k *knownSubscription) { k.failures++ })
+	s.retryAfter = max(retryAfter, engine.RequeueBackoff.After(known.failures))
+}
+
+// retryOn has what failed tried again later. An error would keep the reconciliation from writing the status.
+func (s *subscriber) retryOn(ctx context.Context, what string, err error) {
+	if err != nil {
+		log.FromContext(ctx).Info(what, "error", apierror.Redact(err).Error())
+		s.pause(0)
+	}
+}
+
+var (
+	errNoToken = errors.New(
+		"the Secret of spec.notifications has no token of 32 characters or more without white space")
+	errUnknownToken = errors.New("the receiver of notifications does not know the token yet")
+	errPayload      = errors.New("payload.json in the Secret of spec.notifications is no JSON object")
+)
+
+// verify reads where the service is to deliver, directly before the request. The token is in no cache.
+func (s *subscriber) verify(ctx context.Context) bool {
+	urls, digest, err := s.receiverURLs(ctx)
+	if err == nil && !slices.Contains(s.to.TokenDigests, digest) {
 		err = errUnknownToken // it would refuse the question of the service, which may then refuse the subscription
 	}
 	if err != nil {
@@ -41,24 +153,16 @@ func (r *reconciliation) takeReceiver(ctx context.Context) bool {
 			"error", apierror.Redact(err).Error())
 		return false
 	}
-	r.receiverURL = urls[0]
+	s.url = urls[0]
 	return true
 }
 
-var errNoToken = errors.New(
-	"the Secret of spec.notifications has no token of 32 characters or more without white space")
-
-var errUnknownToken = errors.New("the receiver of notifications does not know the token yet")
-
-var errPayload = errors.New("payload.json in the Secret of spec.notifications is no JSON object")
-
 // receiverURLs are where the service delivers: with the token, whose digest it gives, too, and with the one before it
 // while that is rotated.
-func (r *reconciliation) receiverURLs(ctx context.Context) (urls []idv.Secret, digest string, err error) {
+func (s *subscriber) receiverURLs(ctx context.Context) (urls []idv.Secret, digest string, err error) {
 	var secret corev1.Secret
-	to := r.session.Connection.Subscriptions
-	name := types.NamespacedName{Namespace: to.Secret.Namespace, Name: to.Secret.Name}
-	if err := secrets.Get(ctx, r.live, name, v1alpha1.SecretUseNotifications, &secret); err != nil {
+	name := types.NamespacedName{Namespace: s.to.Secret.Namespace, Name: s.to.Secret.Name}
+	if err := secrets.Get(ctx, s.live, name, v1alpha1.SecretUseNotifications, &secret); err != nil {
 		return nil, "", err
 	}
 	token, ok := receiver.TokenOf(secret.Data[receiver.KeyToken])
@@ -69,22 +173,20 @@ func (r *reconciliation) receiverURLs(ctx context.Context) (urls []idv.Secret, d
 	if !ok {
 		return nil, "", errPayload
 	}
-	r.subscriptionFields = idv.Hide(payload)
-	urls = []idv.Secret{idv.Hide(receiver.URL(to.URL, to.Path, token))}
+	s.payload = idv.Hide(payload)
+	urls = []idv.Secret{idv.Hide(receiver.URL(s.to.URL, s.to.Path, token))}
 	if previous, ok := receiver.TokenOf(secret.Data[receiver.KeyPreviousToken]); ok {
-		urls = append(urls, idv.Hide(receiver.URL(to.URL, to.Path, previous)))
+		urls = append(urls, idv.Hide(receiver.URL(s.to.URL, s.to.Path, previous)))
 	}
 	return urls, receiver.Digest(token), nil
 }
 
-// subscribe sends the subscription.
-func (r *reconciliation) subscribe(ctx context.Context) (*idv.Change, error) {
-	to := r.session.Connection.Subscriptions
+// send sends the subscription.
+func (s *subscriber) send(ctx context.Context, id int64) (*idv.Change, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), subscribeTimeout)
 	defer cancel()
-	answer, err := r.client.SubscribeWebhook(ctx, idv.Subscription{
-		URL: r.receiverURL, Events: to.Events, ApplicationID: r.facts.id, FieldNames: to.FieldNames,
-		Payload: r.subscriptionFields,
+	answer, err := s.client.SubscribeWebhook(ctx, idv.Subscription{
+		URL: s.url, Events: s.to.Events, ApplicationID: id, FieldNames: s.to.FieldNames, Payload: s.payload,
 	})
 	if err != nil {
 		return nil, err
@@ -92,22 +194,18 @@ func (r *reconciliation) subscribe(ctx context.Context) (*idv.Change, error) {
 	return &idv.Change{Accepted: answer.Accepted}, nil
 }
 
-// findSubscription looks whether the service has the subscription of the application.
-func (r *reconciliation) findSubscription(ctx context.Context) {
-	urls, _, err := r.receiverURLs(ctx)
+// find looks whether the service has the subscription of the application.
+func (s *subscriber) find(ctx context.Context, id int64) {
+	urls, _, err := s.receiverURLs(ctx)
 	if err == nil {
-		r.facts.subscription.lookup, err = r.lookUpSubscription(ctx, r.facts.id, urls)
+		s.facts.lookup, err = s.lookUp(ctx, id, urls)
 	}
-	if err != nil {
-		r.subscriptionFailed(ctx, "Failed to look for the subscription of the application", err)
-	}
+	s.retryOn(ctx, "Failed to look for the subscription of the application", err)
 }
 
-// lookUpSubscription says what the service shows of the subscriptions of an application.
-func (r *reconciliation) lookUpSubscription(
-	ctx context.Context, id int64, urls []idv.Secret,
-) (subscriptionLookup, error) {
-	shown, err := r.client.RetrieveWebhook(ctx, id, cmp.Or(r.session.Connection.Subscriptions.FieldNames["url"], "url"))
+// lookUp says what the service shows of the subscriptions of an application.
+func (s *subscriber) lookUp(ctx context.Context, id int64, urls []idv.Secret) (subscriptionLookup, error) {
+	shown, err := s.client.RetrieveWebhook(ctx, id, cmp.Or(s.to.FieldNames["url"], "url"))
 	switch {
 	case idv.IsNotFound(err):
 		return lookupUnclear, nil
@@ -122,16 +220,78 @@ func (r *reconciliation) lookUpSubscription(
 	return lookupUnclear, nil
 }
 
-// resolveSubscription records what a look-up showed of a subscription whose answer was unclear.
-func (r *reconciliation) resolveSubscription(ctx context.Context) {
-	entry, result := r.facts.record.made(subscribeOrder()), v1alpha1.CallUnknown
-	if r.facts.subscription.lookup == lookupFound {
-		result = v1alpha1.CallDone
+// result is what a look-up showed of a subscription whose answer was unclear.
+func (s *subscriber) result() v1alpha1.CallResult {
+	if s.facts.lookup == lookupFound {
+		return v1alpha1.CallDone
 	}
-	record, err := r.ledger.EndOther(ctx, r.record, ledger.Ended(*entry, result, r.clock.Now()))
-	if err == nil {
-		r.setRecord(record)
-	} else if err = r.reloadIfLost(ctx, err); err != nil {
-		r.subscriptionFailed(ctx, "Failed to record the subscription that was found", err)
+	return v1alpha1.CallUnknown
+}
+
+// show shows what is known of it in a status that has said something else before.
+func (s *subscriber) show(f facts, before v1alpha1.SubscriptionState, status *v1alpha1.MandateStatus) {
+	state := s.facts.state(f)
+	if state == "" || status.ApplicationID == nil {
+		return
 	}
+	if status.Subscription != state || s.facts.wish == wantedAgain {
+		s.learn(func(k *knownSubscription) { *k = knownSubscription{state: state, over: before, by: s.by} })
+	}
+	status.Subscription = state
+}
+
+// due is in how long to go on with it; 0: nothing waits for that.
+func (s *subscriber) due(f facts, status *v1alpha1.MandateStatus) time.Duration {
+	switch {
+	case s.to == nil, status.Outcome != "":
+		return 0
+	case s.retryAfter > 0:
+		return s.retryAfter
+	case status.ApplicationID == nil && f.bound: // the cache will show the application soon
+		return 2 * nextCallDelay
+	case s.facts.wish != notWanted && f.record.open() != nil && f.mayBeUnderWay():
+		return f.record.observed.Add(f.settleDelay).Sub(f.now)
+	default:
+		return 0
+	}
+}
+
+// subscribedApplications is what this process knows of the applications that it has subscribed, by account: whether the
+// service keeps more than one subscription. The zero value knows nothing.
+type subscribedApplications struct {
+	mu      sync.Mutex
+	entries map[connection.Account]subscribedApplication
+}
+
+type subscribedApplication struct {
+	newest  int64     // the application that was created last
+	created time.Time // when that was
+	coexist bool      // a notification arrived about one that was not the newest
+}
+
+// maxAccounts is how many accounts a process remembers.
+const maxAccounts = 10_000
+
+// notified records an application that is subscribed, and when the last notification about it was sent; zero for none.
+// A process that knows too many accounts starts anew.
+func (a *subscribedApplications) notified(by connection.Account, id int64, created, sent time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e, known := a.entries[by]
+	if a.entries == nil || !known && len(a.entries) >= maxAccounts {
+		a.entries = map[connection.Account]subscribedApplication{}
+	}
+	if created.After(e.created) {
+		e.newest, e.created = id, created
+	}
+	e.coexist = e.coexist || id != e.newest && sent.After(e.created)
+	a.entries[by] = e
+}
+
+// coexist reports whether the service keeps more than one subscription. That is not documented: where the last one of
+// an account, or of a URL, replaces the others, notifications are only about the newest application.
+func (a *subscribedApplications) coexist(by connection.Account) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.entries[by].coexist
 }

@@ -78,7 +78,7 @@ func TestDeletionInATerminatingNamespace(t *testing.T) {
 			Reconciler: NewReconciler(config), mandate: goingMandate(), reference: "R", client: fakeService{},
 		}
 		r.facts = bound(func(f *facts) { f.deletion = deletion() })
-		if got := decide(r.facts); got.Step != stepBegin {
+		if got := r.decide(); got.Step != stepBegin {
 			t.Fatalf("%s: it begins with %+v", name, got)
 		}
 		if err := r.begin(t.Context(), nextOrder(r.facts)); err != nil {
@@ -93,7 +93,7 @@ func TestDeletionInATerminatingNamespace(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		if got := decide(r.facts); got != test.want {
+		if got := r.decide(); got != test.want {
 			t.Errorf("%s: decide gives %+v, want %+v", name, got, test.want)
 		}
 	}

@@ -16,7 +16,7 @@ var credentials = map[string][]control{
 		{
 			off: "the log has the URL", file: "operator/mandate/calls.go",
 			old: `logger.Info("The service carried out a call", `,
-			new: `logger.Info("The service carried out a call", "url", pick(ON, "", r.receiverURL.Reveal()), `,
+			new: `logger.Info("The service carried out a call", "url", pick(ON, "", r.subscriber.url.Reveal()), `,
 			in:  inOperator, test: "TestEachApplicationIsSubscribed",
 		},
 	},

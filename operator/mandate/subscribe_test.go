@@ -3,6 +3,7 @@ package mandate
 import (
 	"context"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +20,7 @@ func subscribable(change func(*reconciliation)) *reconciliation {
 	r := &reconciliation{Reconciler: &Reconciler{clock: explore.Clock{Time: now}}, mandate: m}
 	r.session.Connection.Subscriptions, r.session.Connection.Generation = &connection.Subscriptions{}, 1
 	change(r)
+	r.subscriber = r.newSubscriber()
 	return r
 }
 
@@ -37,7 +39,7 @@ func TestSubscriptionIsWanted(t *testing.T) {
 		},
 		"an application that is archived": {func(r *reconciliation) { r.mandate.Status.Archived = true }, false},
 	} {
-		if got := subscribable(test.change).newSubscriptionFacts().wanted; got != test.want {
+		if got := subscribable(test.change).subscriber.facts.wish == wanted; got != test.want {
 			t.Errorf("%s: a subscription is wanted: %t, want %t", name, got, test.want)
 		}
 	}
@@ -68,16 +70,16 @@ func TestSubscriptionEnds(t *testing.T) {
 			r.mandate.Status.Subscription, r.mandate.Status.LastHandledReconcileAt = test.state, handled
 			r.mandate.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: handled}
 		})
-		before := r.newSubscriptionFacts()
-		if before.again || before.ended != test.state {
+		before := r.subscriber.facts
+		if before.wish == wantedAgain || before.ended != test.state {
 			t.Errorf("%s: at first, %+v", name, before)
 		}
 		r.mandate.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: test.request}
 		if test.edited {
 			r.session.Connection.Generation++
 		}
-		after := r.newSubscriptionFacts()
-		if after.again != test.again || (after.ended == "") != test.again {
+		after := r.newSubscriber().facts
+		if (after.wish == wantedAgain) != test.again || (after.ended == "") != test.again {
 			t.Errorf("%s: %+v", name, after)
 		}
 	}
@@ -90,12 +92,14 @@ func TestSubscriptionIsSentAgainOnce(t *testing.T) {
 		r.mandate.Status.Subscription = v1alpha1.SubscriptionRefused
 		r.mandate.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: "please"}
 	})
-	r.facts = subscriptions()["a refusal, and somebody asks, or has edited the service"].facts
-	r.newSubscriptionFacts() // by the connection before
-	r.session.Connection.Generation++
-	wanted := r.newSubscriptionFacts()
-	r.facts.subscription.wanted, r.facts.subscription.again = wanted.wanted, wanted.again
-	if got := decide(r.facts).Step; got != stepBeginSubscription {
+	given := subscriptions()["a refusal, and somebody asks, or has edited the service"]
+	r.facts = given.facts
+	r.session.Connection.Generation++ // after the subscriber was made
+	r.subscriber = r.newSubscriber()
+	wish := r.subscriber.facts.wish
+	r.subscriber.facts = given.subscription
+	r.subscriber.facts.wish = wish
+	if got := r.decide().Step; got != stepBeginSubscription {
 		t.Fatalf("the step is %s, want %s", got, stepBeginSubscription)
 	}
 	entry := logged(subscribeOrder(), v1alpha1.CallRefused, 0).calls[0]
@@ -104,16 +108,16 @@ func TestSubscriptionIsSentAgainOnce(t *testing.T) {
 		ApplicationID: &r.facts.id, Calls: []v1alpha1.Call{create, entry},
 	}}, entry, now)
 	r.facts.attempt = attemptFacts{} // it was refused again
-	if got := decide(r.facts).Step; got != stepFindSubscription {
+	if got := r.decide().Step; got != stepFindSubscription {
 		t.Errorf("after another refusal, the step is %s, want %s", got, stepFindSubscription)
 	}
-	r.facts.subscription.lookup = lookupUnclear
-	if got := decide(r.facts).Step; got != stepWait {
+	r.subscriber.facts.lookup = lookupUnclear
+	if got := r.decide().Step; got != stepWait {
 		t.Errorf("after it was looked up, the step is %s", got)
 	}
-	r.showSubscription(r.mandate.Status.DeepCopy())
+	r.subscriber.show(r.facts, r.mandate.Status.Subscription, r.mandate.Status.DeepCopy())
 	r.mandate.Status.LastHandledReconcileAt = "please"
-	if s := r.newSubscriptionFacts(); s.again {
+	if r.newSubscriber().facts.wish == wantedAgain {
 		t.Error("the next reconciliation sends it again")
 	}
 }
@@ -130,13 +134,51 @@ func (tokenSecret) Get(_ context.Context, _ client.ObjectKey, into client.Object
 // The service may ask the receiver before it answers, so that has to know the token.
 func TestNothingIsSubscribedWithATokenThatTheReceiverDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	r := &reconciliation{Reconciler: NewReconciler(Config{Live: tokenSecret{}})}
-	r.session.Connection.Subscriptions = &connection.Subscriptions{TokenDigests: []string{receiver.Digest("another")}}
-	if r.takeReceiver(t.Context()) {
+	to := &connection.Subscriptions{TokenDigests: []string{receiver.Digest("another")}}
+	s := subscriber{subscriberDependencies: subscriberDependencies{live: tokenSecret{}, to: to}}
+	if s.verify(t.Context()) {
 		t.Error("the receiver refuses this token")
 	}
-	r.session.Connection.Subscriptions.TokenDigests = []string{receiver.Digest(receiverToken)}
-	if !r.takeReceiver(t.Context()) {
+	to.TokenDigests = []string{receiver.Digest(receiverToken)}
+	if !s.verify(t.Context()) {
 		t.Error("the receiver knows this token")
+	}
+}
+
+// Where the last subscription of an account replaces the others, no notification comes about the applications before
+// it. So their polls only stretch once one has come.
+func TestPollsStretchOnceSubscriptionsCoexist(t *testing.T) {
+	t.Parallel()
+	var known subscribedApplications
+	seen := func(id int64, age time.Duration, sent time.Time) {
+		known.notified("", id, now.Add(-age), sent)
+	}
+	interval := func() time.Duration {
+		r := idleReconciliation("uid", now, func(m *v1alpha1.Mandate) {
+			m.Status.Subscription = v1alpha1.SubscriptionSubscribed
+		})
+		r.session.Connection.Subscriptions = &connection.Subscriptions{}
+		r.session.Connection.Notified = now.Add(-time.Hour)
+		r.subscribed.entries = map[connection.Account]subscribedApplication{r.session.Connection.Account: known.entries[""]}
+		return r.pollInterval()
+	}
+	for _, step := range []struct {
+		name      string
+		id        int64
+		age       time.Duration
+		sent      time.Time
+		stretched bool
+	}{
+		{"the first application", 1, 3 * time.Hour, time.Time{}, false},
+		{"a notification of the newest", 1, 3 * time.Hour, now.Add(-2 * time.Hour), false},
+		{"a newer application", 2, time.Hour, now.Add(-time.Minute), false},
+		{"the first again: its notification came before", 1, 3 * time.Hour, now.Add(-2 * time.Hour), false},
+		{"a notification of the first, after the newer", 1, 3 * time.Hour, now.Add(-time.Minute), true},
+		{"a third application", 3, time.Second, time.Time{}, true},
+	} {
+		seen(step.id, step.age, step.sent)
+		if got := interval() >= minNotifiedInterval; got != step.stretched {
+			t.Errorf("%s: polls every %s, want stretched: %t", step.name, interval(), step.stretched)
+		}
 	}
 }
