@@ -254,8 +254,7 @@ func (r *reconciliation) answered(ctx context.Context, change *idv.Change, err e
 		logger.Info("The service carried out a call", "outcome", a.outcome.String())
 		return
 	}
-	a.outcome, a.cause = idv.OutcomeOf(err), idv.KindOf(err)
-	a.refusal = idv.IsRefusal(err)
+	a.outcome, a.answer = idv.OutcomeOf(err), refusalOf(a.kind, err)
 	r.facts.retryAfter = idv.RetryAfterOf(err)
 	// Where the answer is that the application does not exist, another read has to say so as well.
 	r.facts.application.read = r.facts.application.read && a.outcome.NothingDone() && !idv.IsNotFound(err)
@@ -306,14 +305,10 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 func (r *reconciliation) concluded(attempt attemptFacts) {
 	r.facts.attempt = attemptFacts{}
 	switch {
-	case attempt.unsent: // it tells nothing of the call that this reconciliation may make
+	case attempt.phase == attemptUnsent: // it tells nothing of the call that this reconciliation may make
 	case attempt.phase == attemptWithdrawn:
 		r.callFailed(attempt.kind, cmp.Or(attempt.why, reasonStaleCache))
-	case attempt.phase != attemptAnswered: // too late: what is slow gets slower by calls that begin again at once
-		r.callFailed(attempt.kind, retryReason(attempt.kind))
-	case attempt.kind == v1alpha1.CallCreate && attempt.outcome.NothingDone() && !attempt.refusal:
-		r.facts.failureReason = v1alpha1.ReasonRetrying
-	case attempt.kind != v1alpha1.CallCreate && answerOf(attempt) == v1alpha1.AnswerNotSent:
+	case answerOf(attempt) == v1alpha1.AnswerNotSent: // what is slow gets slower by calls that begin again at once
 		r.callFailed(attempt.kind, retryReason(attempt.kind))
 	}
 }
@@ -356,18 +351,26 @@ func (r *reconciliation) conclusion(entry *v1alpha1.Call) v1alpha1.Call {
 
 // answerOf says what the last request of a call proves; "" if it was carried out, or may have been.
 func answerOf(a attemptFacts) v1alpha1.CallAnswer {
-	switch {
-	case a.idTooLarge:
-		return v1alpha1.AnswerIDTooLarge
-	case a.phase != attemptAnswered, a.outcome.NothingDone() && !a.refusal: // it was withdrawn, or too late
+	if a.phase != attemptAnswered { // it was withdrawn, or too late
 		return v1alpha1.AnswerNotSent
-	case !a.outcome.NothingDone():
+	}
+	return a.answer
+}
+
+// refusalOf says what an error proves of a request; "" if it may have been carried out. What is refused because of who
+// asks, or how often, counts as not sent.
+func refusalOf(kind v1alpha1.CallKind, err error) v1alpha1.CallAnswer {
+	create, cause := kind == v1alpha1.CallCreate, idv.KindOf(err)
+	switch outcome := idv.OutcomeOf(err); {
+	case !outcome.NothingDone():
 		return ""
-	case a.kind == v1alpha1.CallCreate && a.cause == idv.KindDuplicateReference:
+	case !idv.IsRefusal(err):
+		return v1alpha1.AnswerNotSent
+	case create && cause == idv.KindDuplicateReference:
 		return v1alpha1.AnswerDuplicate
-	case a.outcome == idv.Forbidden:
+	case outcome == idv.Forbidden:
 		return v1alpha1.AnswerForbidden
-	case a.kind == v1alpha1.CallCreate && a.cause != idv.KindInvalid:
+	case create && cause != idv.KindInvalid:
 		return v1alpha1.AnswerRetryable
 	default:
 		return v1alpha1.AnswerRefused
@@ -388,8 +391,8 @@ func resultOf(answer v1alpha1.CallAnswer) v1alpha1.CallResult {
 
 // unrecorded: the API server did not record how the call ended. The status says so, and then only that is tried again.
 func (r *reconciliation) unrecorded(err error) error {
-	if !r.facts.attempt.unrecorded {
-		r.facts.attempt.unrecorded = true
+	if r.facts.attempt.end == endOpen {
+		r.facts.attempt.end = endRefused
 		return nil
 	}
 	return &engine.UnrecordedError{Err: err}
@@ -418,7 +421,7 @@ func (r *reconciliation) endOther(ctx context.Context, call *v1alpha1.Call, resu
 
 // showPending writes that the result of a call is not recorded. Nothing depends on whether that succeeds.
 func (r *reconciliation) showPending(ctx context.Context) {
-	r.facts.attempt.shown = true
+	r.facts.attempt.end = endShown
 	if err := r.writeStatus(context.WithoutCancel(ctx), v1alpha1.ReasonRecordPending, 0); err != nil {
 		log.FromContext(ctx).Info("Failed to write the status", "error", apierror.Redact(err).Error())
 	}

@@ -47,15 +47,15 @@ func TestConclusion(t *testing.T) {
 	t.Parallel()
 	const create, complete = v1alpha1.CallCreate, v1alpha1.CallComplete
 	attempt := func(kind v1alpha1.CallKind, outcome idv.Outcome, cause idv.Kind) attemptFacts {
-		refusal := outcome == idv.Refused && cause != idv.KindRateLimited || outcome == idv.Forbidden
 		return attemptFacts{
-			kind: kind, phase: attemptAnswered, outcome: outcome, cause: cause, refusal: refusal,
+			kind: kind, phase: attemptAnswered, outcome: outcome,
+			answer:    refusalOf(kind, &idv.Error{Outcome: outcome, Kind: cause}),
 			duplicate: cause == idv.KindDuplicateReference,
 		}
 	}
 	withdrawn, late := calling(complete, attemptWithdrawn), calling(create, attemptBegun)
 	tooLarge, candidate := attempt(create, idv.Accepted, ""), attempt(create, idv.Candidate, "")
-	tooLarge.idTooLarge, candidate.candidate = true, 7
+	tooLarge.answer, candidate.candidate = v1alpha1.AnswerIDTooLarge, 7
 	for name, test := range map[string]struct {
 		attempt attemptFacts
 		sends   int32 // this request included
@@ -144,11 +144,11 @@ func TestConclusion(t *testing.T) {
 func TestCallsThatFail(t *testing.T) {
 	t.Parallel()
 	unsent := calling(v1alpha1.CallComplete, attemptAnswered)
-	unsent.outcome = idv.NotSent
+	unsent.outcome, unsent.answer = idv.NotSent, v1alpha1.AnswerNotSent
 	turnedAway := calling(v1alpha1.CallComplete, attemptAnswered)
-	turnedAway.outcome = idv.Refused // of whom asked
+	turnedAway.outcome, turnedAway.answer = idv.Refused, v1alpha1.AnswerNotSent // because of who asked
 	refusal := turnedAway
-	refusal.refusal = true
+	refusal.answer = v1alpha1.AnswerRefused
 	withdrawn := calling(v1alpha1.CallComplete, attemptWithdrawn)
 	unread := withdrawn
 	unread.why = v1alpha1.ReasonRetrying

@@ -72,9 +72,7 @@ func (r *reconciliation) post(ctx context.Context) {
 		attempt.dropLargeID(&attempt.id)
 		return
 	}
-	attempt.outcome = idv.OutcomeOf(err)
-	attempt.cause = idv.KindOf(err)
-	attempt.refusal = idv.IsRefusal(err)
+	attempt.outcome, attempt.answer = idv.OutcomeOf(err), refusalOf(attempt.kind, err)
 	if failure, ok := errors.AsType[*idv.Error](err); ok {
 		attempt.duplicate, attempt.candidate = failure.Problem.NamesReference(), failure.Candidate
 		attempt.dropLargeID(&attempt.candidate)
@@ -91,7 +89,7 @@ func (r *reconciliation) post(ctx context.Context) {
 func (a *attemptFacts) dropLargeID(id *int64) {
 	if *id > v1alpha1.MaxID {
 		*id = 0
-		a.idTooLarge, a.outcome = true, idv.Accepted
+		a.answer, a.outcome = v1alpha1.AnswerIDTooLarge, idv.Accepted
 	}
 }
 

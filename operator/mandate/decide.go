@@ -277,14 +277,14 @@ func decideAttempt(f facts) decision {
 	a := f.attempt
 	create := a.kind == v1alpha1.CallCreate
 	switch {
-	case a.unrecorded && !a.shown && create:
+	case a.end == endRefused && create:
 		return decision{Step: stepShowPending}
 	case a.phase == attemptAnswered && a.id != 0:
 		return decision{Step: stepDeposit}
 	case a.phase == attemptAnswered && a.outcome == client.Unknown:
 		// The record says so already: it was written before the request went out.
 		return waitFor(v1alpha1.ReasonSettling, f.settleDelay)
-	case a.phase == attemptAnswered, a.phase == attemptWithdrawn, create && deadlinePassed(f),
+	case a.phase == attemptAnswered, a.phase == attemptWithdrawn, a.phase == attemptUnsent, create && deadlinePassed(f),
 		f.now.Sub(a.started) > f.settleDelay/2:
 		// Too late is when another operator may soon take this call for a lost one.
 		return decision{Step: stepConclude}

@@ -285,8 +285,9 @@ func drawnFacts(t *rapid.T) allFacts {
 		},
 		[]attemptPhase{
 			attemptNone, attemptNone, attemptNone, attemptNone, attemptBegun, attemptVerified, attemptWithdrawn,
-			attemptAnswered,
+			attemptUnsent, attemptAnswered,
 		},
+		[]endState{endOpen, endRefused, endShown},
 		[][]v1alpha1.Call{nil, reviews()[:1], reviews()[1:], reviews()}, [][]string{nil, earlier(completeCall)},
 		[]v1alpha1.SubscriptionState{"", v1alpha1.SubscriptionSubscribed, v1alpha1.SubscriptionOutcomeUnknown},
 		[]subscriptionWish{notWanted, wanted, wantedAgain}, []subscriptionLookup{notLooked, lookupFound, lookupUnclear},
@@ -295,7 +296,6 @@ func drawnFacts(t *rapid.T) allFacts {
 			client.Unknown, client.NotSent, client.Refused, client.Forbidden, client.Candidate, client.Accepted,
 			client.Done,
 		},
-		[]client.Kind{"", client.KindInvalid, client.KindRateLimited, client.KindUnreachable, client.KindDuplicateReference},
 		[]connection.AccountState{connection.AccountConfirmed, connection.AccountSought, connection.AccountRefuted},
 		[]client.Stage{
 			client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected, client.StageClosed,

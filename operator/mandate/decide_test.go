@@ -204,21 +204,21 @@ func creations() map[string]decideCase {
 		"a refusal is concluded": {
 			facts: newMandate(func(f *facts) {
 				f.attempt = createAnswered(client.Refused)
-				f.attempt.cause, f.attempt.refusal = client.KindInvalid, true
+				f.attempt.answer = v1alpha1.AnswerRefused
 			}),
 			want: decision{Step: stepConclude},
 		},
 		"a refusal that the API server does not record shows": {
 			facts: newMandate(func(f *facts) {
 				f.attempt = createAnswered(client.Refused)
-				f.attempt.unrecorded = true
+				f.attempt.end = endRefused
 			}),
 			want: decision{Step: stepShowPending},
 		},
 		"then only that is tried again": {
 			facts: newMandate(func(f *facts) {
 				f.attempt = createAnswered(client.Refused)
-				f.attempt.unrecorded, f.attempt.shown = true, true
+				f.attempt.end = endShown
 			}),
 			want: decision{Step: stepConclude},
 		},

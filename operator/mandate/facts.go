@@ -156,7 +156,17 @@ const (
 	attemptBegun                  // the entry is written
 	attemptVerified               // the live Mandate and IdentityService still order it
 	attemptWithdrawn              // they do not, or it is too late: it is not sent
+	attemptUnsent                 // an earlier reconciliation began it, without an answer of the API server
 	attemptAnswered               // it was sent, and the answer is known, or will never be
+)
+
+// endState is whether the API server takes the end of a call.
+type endState int
+
+const (
+	endOpen    endState = iota // as far as is known
+	endRefused                 // it did not
+	endShown                   // it did not, and the status says so
 )
 
 // attemptFacts is the call that this reconciliation makes.
@@ -167,19 +177,14 @@ type attemptFacts struct {
 	looked  time.Time // when the last look began
 	looks   int       // how many there were
 	why     string    // reason why it was withdrawn; "" if the cache was stale
-	unsent  bool      // an earlier reconciliation began it, without an answer of the API server
 	outcome client.Outcome
-	cause   client.Kind
-	refusal bool // of what was asked: not of who asked, or how often
+	answer  v1alpha1.CallAnswer // what the answer proves; "" if it was carried out, or may have been
 	// duplicate: the refusal is about a reference, the application's or an individual's.
 	duplicate bool
-	id        int64 // the application that was created
-	candidate int64 // an id that the answer shows without the reference
-	// idTooLarge: the answer shows an id above v1alpha1.MaxID.
-	idTooLarge bool
-	answered   time.Time // when the answer came
-	// unrecorded: the API server did not take its end. shown: the status says so.
-	unrecorded, shown bool
+	id        int64     // the application that was created
+	candidate int64     // an id that the answer shows without the reference
+	answered  time.Time // when the answer came
+	end       endState
 }
 
 // applicationFacts is what the service said of the application in this reconciliation.

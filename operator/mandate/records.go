@@ -92,7 +92,7 @@ func (r *reconciliation) dropUnsent() {
 	open := ledger.Find(r.record, func(c *v1alpha1.Call) bool { return c.Nonce == unsent && c.Result == "" })
 	if open != nil && r.facts.attempt.phase == attemptNone {
 		r.nonce = unsent
-		r.facts.attempt = attemptFacts{kind: open.Kind, phase: attemptWithdrawn, unsent: true, started: r.clock.Now()}
+		r.facts.attempt = attemptFacts{kind: open.Kind, phase: attemptUnsent, started: r.clock.Now()}
 	}
 }
 

@@ -64,12 +64,18 @@ func TestDeletionInATerminatingNamespace(t *testing.T) {
 		attempt attemptFacts
 		want    decision
 	}{
-		"not begun":       {attemptFacts{}, decision{Step: stepVerify}},
-		"done":            {attemptFacts{outcome: idv.Done}, wait(v1alpha1.ReasonDeletionWaiting)},
-		"done later":      {attemptFacts{outcome: idv.Accepted}, wait(v1alpha1.ReasonDeletionWaiting)},
-		"refused":         {attemptFacts{outcome: idv.Refused, refusal: true}, wait(v1alpha1.ReasonDeletionRefused)},
-		"forbidden":       {attemptFacts{outcome: idv.Forbidden, refusal: true}, wait(v1alpha1.ReasonDeletionRefused)},
-		"no connection":   {attemptFacts{outcome: idv.NotSent}, wait(v1alpha1.ReasonDeletionWaiting)},
+		"not begun":  {attemptFacts{}, decision{Step: stepVerify}},
+		"done":       {attemptFacts{outcome: idv.Done}, wait(v1alpha1.ReasonDeletionWaiting)},
+		"done later": {attemptFacts{outcome: idv.Accepted}, wait(v1alpha1.ReasonDeletionWaiting)},
+		"refused": {
+			attemptFacts{outcome: idv.Refused, answer: v1alpha1.AnswerRefused}, wait(v1alpha1.ReasonDeletionRefused),
+		},
+		"forbidden": {
+			attemptFacts{outcome: idv.Forbidden, answer: v1alpha1.AnswerForbidden}, wait(v1alpha1.ReasonDeletionRefused),
+		},
+		"no connection": {
+			attemptFacts{outcome: idv.NotSent, answer: v1alpha1.AnswerNotSent}, wait(v1alpha1.ReasonDeletionWaiting),
+		},
 		"deleted by then": {attemptFacts{outcome: idv.Done, phase: attemptAnswered}, decision{Step: stepFinalizer}},
 	} {
 		api := &terminating{mandate: goingMandate()}
