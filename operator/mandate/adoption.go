@@ -67,7 +67,7 @@ func (r *reconciliation) bind(ctx context.Context, id int64) error {
 		return r.reloadIfLost(ctx, err)
 	}
 	r.facts.id, r.facts.bound = id, true
-	if r.facts.application.read { // before it was known to be this Mandate's
+	if r.facts.application.read() { // before it was known to be this Mandate's
 		r.localState.Update(r.mandate, func(s *localState) { s.readBy = r.knownAccount() })
 	}
 	r.setRecord(adopted)

@@ -19,11 +19,13 @@ func (r *reconciliation) read(ctx context.Context) {
 	a := &r.facts.application
 	switch {
 	case idv.IsNotFound(err):
-		a.missing = true
+		a.lookup = applicationMissing
 		return
 	case idv.IsUnprovenNotFound(err):
-		a.missing, a.unproven = true, true
-		a.othersRead = r.facts.id != 0 && r.othersRead()
+		a.lookup = applicationUnproven
+		if r.facts.id != 0 && r.othersRead() {
+			a.lookup = applicationMissingAlone
+		}
 		return
 	case idv.IsForbidden(err):
 		r.requestFailed(ctx, err, v1alpha1.ReasonReadForbidden)
@@ -38,11 +40,10 @@ func (r *reconciliation) read(ctx context.Context) {
 // observeApplication takes over what the service shows of an application, if it is this Mandate's.
 func (r *reconciliation) observeApplication(ctx context.Context, application *idv.Application) {
 	a := &r.facts.application
-	a.missing = false
 	a.referenceMatched = strings.EqualFold(application.Reference, r.reference)
 	a.sameReference = r.matches(application.Reference) || r.isCreated(application)
 	if !a.sameReference {
-		a.read = true
+		a.lookup = applicationFound
 		return // it is another Mandate's or person's: nothing of it is used
 	}
 	compared := r.newObject()
@@ -53,13 +54,13 @@ func (r *reconciliation) observeApplication(ctx context.Context, application *id
 		individuals.Identified(application.Individuals)
 	r.provesAccount()
 	if r.facts.otherAccount() {
-		a.read = true
+		a.lookup = applicationFound
 		return // it may be another person's who has that id there: nothing of it is used
 	}
 	if !r.identify(ctx, application) {
 		return
 	}
-	a.read = true
+	a.lookup = applicationFound
 	if a.differs {
 		return // it was created for another spec: nothing of it is used
 	}
@@ -107,5 +108,5 @@ func (r *reconciliation) probe(ctx context.Context) {
 		r.requestFailed(ctx, err, v1alpha1.ReasonConfirming)
 		return
 	}
-	r.facts.probed = true
+	r.facts.application.lookup = applicationGone
 }

@@ -250,14 +250,16 @@ func (r *reconciliation) answered(ctx context.Context, change *idv.Change, err e
 		if change.Accepted {
 			a.outcome = idv.Accepted
 		}
-		r.facts.application.read = false
+		r.facts.application.lookup = applicationUnread
 		logger.Info("The service carried out a call", "outcome", a.outcome.String())
 		return
 	}
 	a.outcome, a.answer = idv.OutcomeOf(err), refusalOf(a.kind, err)
 	r.facts.retryAfter = idv.RetryAfterOf(err)
 	// Where the answer is that the application does not exist, another read has to say so as well.
-	r.facts.application.read = r.facts.application.read && a.outcome.NothingDone() && !idv.IsNotFound(err)
+	if !a.outcome.NothingDone() || idv.IsNotFound(err) {
+		r.facts.application.lookup = applicationUnread
+	}
 	logger.Info("A call failed or its outcome is unknown", "outcome", a.outcome.String(), "error", err.Error())
 	if a.outcome == idv.Unknown { // the entry says so already: it was written before the request went out
 		kind := a.kind

@@ -101,7 +101,7 @@ func answers() map[string]decideCase {
 		"somebody else's 404 does not end a deletion": {
 			facts: bound(func(f *facts) {
 				f.deletion = deletion()
-				f.application = applicationFacts{missing: true, unproven: true}
+				f.application = applicationFacts{lookup: applicationUnproven}
 			}),
 			want: wait(v1alpha1.ReasonDeletionWaiting),
 		},
@@ -113,21 +113,21 @@ func answers() map[string]decideCase {
 		},
 		"somebody else's 404 is not believed while nothing else is read": {
 			facts: bound(func(f *facts) {
-				f.application, f.missingSince = applicationFacts{missing: true, unproven: true}, now.Add(-2*day)
+				f.application, f.missingSince = applicationFacts{lookup: applicationUnproven}, now.Add(-2*day)
 			}),
 			want: waitFor(v1alpha1.ReasonApplicationMissing, time.Hour),
 		},
 		"somebody else's 404 is believed after a day in which others are read": {
 			why: "a service may send no error bodies at all",
 			facts: bound(func(f *facts) {
-				f.application = applicationFacts{missing: true, unproven: true, othersRead: true}
+				f.application = applicationFacts{lookup: applicationMissingAlone}
 				f.missingSince = now.Add(-2 * day)
 			}),
 			want: decision{Step: stepProbe},
 		},
 		"an accepted create that no read shows yet": {
 			facts: bound(func(f *facts) {
-				f.application, f.seen = applicationFacts{missing: true}, false
+				f.application, f.seen = applicationFacts{lookup: applicationMissing}, false
 				f.record.accepted = true
 				f.createdTime, f.missingSince = now.Add(-time.Hour), now.Add(-30*time.Minute)
 			}),

@@ -80,7 +80,7 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 			}
 			holdCreate(t, f)
 		case stepAdopt:
-			if f.id != 0 || f.adopt == 0 || f.adoptedByOther || !f.application.read || !f.application.sameReference ||
+			if f.id != 0 || f.adopt == 0 || f.adoptedByOther || !f.application.read() || !f.application.sameReference ||
 				f.record.mayExist() && f.record.otherReference || f.record.id != 0 && f.record.id != f.adopt {
 				t.Fatalf("adopts what may be another one's: %+v", f)
 			}
@@ -94,7 +94,7 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				t.Fatalf("binds an application that was not read: %+v", f)
 			}
 		case stepProbe:
-			if a := f.application; a.unproven && !a.othersRead && !overdue(f.now, f.createdTime) {
+			if a := f.application; a.lookup == applicationUnproven && !overdue(f.now, f.createdTime) {
 				t.Fatalf("believes what may be a proxy's word: %+v", f)
 			}
 		case stepResolveLost:
@@ -147,7 +147,7 @@ func holdCall(t *rapid.T, f facts) v1alpha1.CallKind {
 		t.Fatalf("begins nothing: %+v", f)
 		return ""
 	}
-	if !a.read || !a.sameReference || f.record.otherURL && !a.referenceMatched {
+	if !a.read() || !a.sameReference || f.record.otherURL && !a.referenceMatched {
 		t.Fatalf("%s of what may be another one's: %+v", order.Kind, f)
 	}
 	if a.differs {
@@ -170,7 +170,7 @@ func holdCall(t *rapid.T, f facts) v1alpha1.CallKind {
 			t.Fatalf("archives what is archived, or is not to be: %+v", f)
 		}
 	case v1alpha1.CallAcceptCheck, v1alpha1.CallRejectCheck:
-		if !slices.Contains(a.reviews, *order) || a.unmatched || deleted || f.final() {
+		if !slices.Contains(a.reviews, *order) || a.unmatched() || deleted || f.final() {
 			t.Fatalf("sends a review that the spec does not have, or of whom nobody knows: %+v", f)
 		}
 	case v1alpha1.CallComplete, v1alpha1.CallReject:
@@ -184,7 +184,7 @@ func holdCall(t *rapid.T, f facts) v1alpha1.CallKind {
 
 func holdDecision(t *rapid.T, f facts, order *v1alpha1.Call) {
 	a := f.application
-	if a.stage != client.StageInReview || f.deletion.requested || a.unmatched || len(a.reviews) > 0 || a.reviewOutdated {
+	if a.stage != client.StageInReview || f.deletion.requested || a.unmatched() || len(a.reviews) > 0 || a.reviewOutdated {
 		t.Fatalf("decides what is not in review, was not asked for, or has a review before it: %+v", f)
 	}
 	asked := map[v1alpha1.CallKind]v1alpha1.DecisionOutcome{
@@ -288,6 +288,11 @@ func drawnFacts(t *rapid.T) allFacts {
 			attemptUnsent, attemptAnswered,
 		},
 		[]endState{endOpen, endRefused, endShown},
+		[]applicationLookup{
+			applicationUnread, applicationFound, applicationMissing, applicationUnproven, applicationMissingAlone,
+			applicationGone,
+		},
+		[]individualsMatch{individualsMatched, individualsMatched, individualsFewer, individualsUnmatched},
 		[][]v1alpha1.Call{nil, reviews()[:1], reviews()[1:], reviews()}, [][]string{nil, earlier(completeCall)},
 		[]v1alpha1.SubscriptionState{"", v1alpha1.SubscriptionSubscribed, v1alpha1.SubscriptionOutcomeUnknown},
 		[]subscriptionWish{notWanted, wanted, wantedAgain}, []subscriptionLookup{notLooked, lookupFound, lookupUnclear},

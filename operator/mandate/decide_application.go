@@ -9,22 +9,22 @@ import (
 
 // decideApplication looks after an application whose id is known. Nothing here leads back to a create.
 func decideApplication(f facts) decision {
-	a := f.application
+	a, unusable := f.application, f.service.UnusableReason()
 	deleted := f.outcome == v1alpha1.OutcomeDeleted // which can be taken back
 	switch {
-	case f.outcome != "" && !deleted && !f.archive && !f.openCall && (!f.unmatched || a.missing) && !looksAgain(f):
+	case f.outcome != "" && !deleted && !f.archive && !f.openCall && (!f.unmatched || a.missing()) && !looksAgain(f):
 		return wait(acceptedReason(f))
-	case deleted && (f.service.UnusableReason() != "" || a.missing || a.read && (!a.sameReference || f.otherAccount())):
+	case deleted && (unusable != "" || a.missing() || a.read() && (!a.sameReference || f.otherAccount())):
 		return wait(reasonVanished)
-	case f.service.UnusableReason() != "" && (!a.read || !f.service.MayRecover()):
-		return wait(f.service.UnusableReason())
-	case a.missing:
+	case unusable != "" && (!a.read() || !f.service.MayRecover()):
+		return wait(unusable)
+	case a.missing():
 		return decideMissing(f)
-	case !a.read && f.now.Before(f.readAt):
+	case !a.read() && f.now.Before(f.readAt):
 		return waitFor(reasonNotDue, f.readAt.Sub(f.now))
 	case !f.record.read && (!f.ownAccount || f.openCall): // only the account that has it can answer
 		return decision{Step: stepReadRecord}
-	case !a.read:
+	case !a.read():
 		return decision{Step: stepRead}
 	case f.otherAccount() && (a.sameReference || !f.record.otherURL):
 		return wait(f.accountReason())
@@ -51,7 +51,7 @@ func decideApplication(f facts) decision {
 // and decides nothing.
 func looksAgain(f facts) bool {
 	a := f.application
-	return f.decided() && !a.read && !a.missing && !f.now.Before(f.readAt) && f.service.UnusableReason() == "" &&
+	return f.decided() && !a.read() && !a.missing() && !f.now.Before(f.readAt) && f.service.UnusableReason() == "" &&
 		!overdue(f.now, f.createdTime)
 }
 
@@ -89,7 +89,7 @@ func decideFound(f facts) decision {
 // acceptedReason is why nothing is to be done now for an application that exists.
 func acceptedReason(f facts) string {
 	reason := unblockedReason(f)
-	if reason == v1alpha1.ReasonAccepted && f.application.read && !f.final() {
+	if reason == v1alpha1.ReasonAccepted && f.application.read() && !f.final() {
 		return cmp.Or(blockedReason(f), reason)
 	}
 	return reason
@@ -97,11 +97,11 @@ func acceptedReason(f facts) string {
 
 func unblockedReason(f facts) string {
 	a := f.application
-	mayLag := a.fewer && f.now.Sub(f.createdTime) < lagAllowance // they may not be visible yet
+	mayLag := a.individuals == individualsFewer && f.now.Sub(f.createdTime) < lagAllowance // they may not be visible yet
 	switch {
-	case a.read && a.unmatched && !mayLag:
+	case a.read() && a.unmatched() && !mayLag:
 		return v1alpha1.ReasonIndividualsUnmatched
-	case f.archive && a.read && !a.archived:
+	case f.archive && a.read() && !a.archived:
 		return v1alpha1.ReasonNotArchived
 	default:
 		return v1alpha1.ReasonAccepted
@@ -130,11 +130,11 @@ func decideMissing(f facts) decision {
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay-missing)
 	case f.record.accepted && !f.seen && f.now.Sub(f.createdTime) < acceptedPeriod:
 		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour))
-	case f.application.unproven && missing < missingGracePeriod && !overdue(f.now, f.createdTime):
+	case f.application.unproven() && missing < missingGracePeriod && !overdue(f.now, f.createdTime):
 		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour, missingGracePeriod-missing))
-	case f.application.unproven && !f.application.othersRead && !overdue(f.now, f.createdTime):
+	case f.application.lookup == applicationUnproven && !overdue(f.now, f.createdTime):
 		return waitFor(v1alpha1.ReasonApplicationMissing, time.Hour)
-	case !f.probed:
+	case f.application.lookup != applicationGone:
 		return decision{Step: stepProbe}
 	default:
 		return wait(reasonVanished)
@@ -181,9 +181,9 @@ func decideAdoption(f facts) decision {
 	case r.id == 0 && r.isOpen() && f.mayBeUnderWay():
 		// An attempt may still be under way; its answer, if it comes, is the better proof.
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
-	case a.missing, a.read && !a.sameReference:
+	case a.missing(), a.read() && !a.sameReference:
 		return wait(cmp.Or(mismatch(r), v1alpha1.ReasonAdoptionRefused))
-	case !a.read:
+	case !a.read():
 		return decision{Step: stepRead}
 	default:
 		// A service that has merely moved shows the reference, whatever URL the record has.
@@ -212,13 +212,13 @@ func decideDeletion(f facts) decision {
 		return decision{Step: stepReadRecord}
 	case f.id == 0 && r.id == 0:
 		return decision{Step: stepFinalizer} // there is no application, or none that can be named
-	case a.missing:
+	case a.missing():
 		return decideDeletedMissing(f)
 	case f.service.UnusableReason() != "":
 		return wait(v1alpha1.ReasonDeletionWaiting)
 	case f.id == 0:
 		return wait(v1alpha1.ReasonDeletionRefused)
-	case !a.read:
+	case !a.read():
 		return decision{Step: stepRead}
 	case f.otherAccount() && (a.sameReference || !r.otherURL):
 		return wait(f.accountReason())
@@ -242,7 +242,7 @@ func decideDeletedMissing(f facts) decision {
 		return decision{Step: stepFinalizer}
 	case lags(f):
 		return waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue)
-	case a.unproven:
+	case a.unproven():
 		return wait(v1alpha1.ReasonDeletionWaiting)
 	case r.otherURL:
 		return wait(v1alpha1.ReasonDeletionRefused)

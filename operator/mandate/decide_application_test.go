@@ -15,7 +15,7 @@ func bound(change func(*facts)) facts {
 		f.id = 7
 		f.bound = true
 		f.seen = true
-		f.application = applicationFacts{read: true, sameReference: true, evidence: seen}
+		f.application = applicationFacts{lookup: applicationFound, sameReference: true, evidence: seen}
 		change(f)
 	})
 }
@@ -84,7 +84,7 @@ func applications() map[string]decideCase {
 			want:  decision{Step: stepRead},
 		},
 		"a recorded application with another reference binds nothing": {
-			facts: newMandate(func(f *facts) { f.id, f.application = 7, applicationFacts{read: true} }),
+			facts: newMandate(func(f *facts) { f.id, f.application = 7, applicationFacts{lookup: applicationFound} }),
 			want:  wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"in review without a decision": {
@@ -164,33 +164,33 @@ func applications() map[string]decideCase {
 		},
 		"a 404 after eight weeks, and the service has moved": {
 			facts: bound(func(f *facts) {
-				f.application = applicationFacts{missing: true}
+				f.application = applicationFacts{lookup: applicationMissing}
 				f.record.otherURL = true
 				f.createdTime = now.Add(-56 * day)
 			}),
 			want: waitFor(v1alpha1.ReasonConfirming, 5*time.Minute),
 		},
 		"individuals that are unmatched": {
-			facts: bound(func(f *facts) { f.application.unmatched = true }),
+			facts: bound(func(f *facts) { f.application.individuals = individualsUnmatched }),
 			want:  wait(v1alpha1.ReasonIndividualsUnmatched),
 		},
 		"a new application that does not show all individuals yet": {
 			facts: bound(func(f *facts) {
 				f.createdTime = now
-				f.application.unmatched, f.application.fewer = true, true
+				f.application.individuals = individualsFewer
 			}),
 			want: wait(v1alpha1.ReasonAccepted),
 		},
 		"an application that does not show all individuals any more": {
 			facts: bound(func(f *facts) {
 				f.createdTime = now.Add(-lagAllowance)
-				f.application.unmatched, f.application.fewer = true, true
+				f.application.individuals = individualsFewer
 			}),
 			want: wait(v1alpha1.ReasonIndividualsUnmatched),
 		},
 		"a recorded review, and individuals that are unmatched": {
 			facts: bound(func(f *facts) {
-				f.application.reviews, f.application.unmatched = reviews(), true
+				f.application.reviews, f.application.individuals = reviews(), individualsUnmatched
 				f.record = logged(firstReview, v1alpha1.CallNotSent, 0)
 			}),
 			want: wait(v1alpha1.ReasonIndividualsUnmatched),
@@ -199,7 +199,7 @@ func applications() map[string]decideCase {
 			why: "nobody knows whom it is about",
 			facts: bound(func(f *facts) {
 				f.decision, f.application.stage = rejectSeen, client.StageInReview
-				f.application.unmatched = true
+				f.application.individuals = individualsUnmatched
 			}),
 			want: wait(v1alpha1.ReasonIndividualsUnmatched),
 		},
@@ -214,7 +214,7 @@ func applications() map[string]decideCase {
 		"an outcome, and an application that is gone": {
 			facts: bound(func(f *facts) {
 				f.outcome, f.unmatched = v1alpha1.OutcomeCompleted, true
-				f.application = applicationFacts{missing: true}
+				f.application = applicationFacts{lookup: applicationMissing}
 			}),
 			want: wait(v1alpha1.ReasonAccepted),
 		},
@@ -313,7 +313,7 @@ func applications() map[string]decideCase {
 		},
 		"a final Mandate whose application is not there any more": {
 			facts: bound(func(f *facts) {
-				f.outcome, f.application = v1alpha1.OutcomeCompleted, applicationFacts{missing: true}
+				f.outcome, f.application = v1alpha1.OutcomeCompleted, applicationFacts{lookup: applicationMissing}
 			}),
 			want: wait(v1alpha1.ReasonAccepted),
 		},
@@ -325,17 +325,17 @@ func applications() map[string]decideCase {
 			want: wait(v1alpha1.ReasonAccepted),
 		},
 		"the first 404 is not believed": {
-			facts: bound(func(f *facts) { f.application = applicationFacts{missing: true} }),
+			facts: bound(func(f *facts) { f.application = applicationFacts{lookup: applicationMissing} }),
 			want:  waitFor(v1alpha1.ReasonConfirming, 5*time.Minute),
 		},
 		"a 404 asks the ledger where the application is": {
-			facts: bound(func(f *facts) { f.application, f.record.read = applicationFacts{missing: true}, false }),
+			facts: bound(func(f *facts) { f.application, f.record.read = applicationFacts{lookup: applicationMissing}, false }),
 			want:  decision{Step: stepReadRecord},
 		},
 		"a 404 from another service says nothing": {
 			why: "once it is believed there is no way back, and the IdentityService may be corrected",
 			facts: bound(func(f *facts) {
-				f.application = applicationFacts{missing: true}
+				f.application = applicationFacts{lookup: applicationMissing}
 				f.record.otherURL = true
 				f.missingSince = now.Add(-time.Hour)
 			}),
@@ -343,13 +343,13 @@ func applications() map[string]decideCase {
 		},
 		"an early second 404 neither": {
 			facts: bound(func(f *facts) {
-				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-4*time.Minute)
+				f.application, f.missingSince = applicationFacts{lookup: applicationMissing}, now.Add(-4*time.Minute)
 			}),
 			want: waitFor(v1alpha1.ReasonConfirming, time.Minute),
 		},
 		"the second 404 is believed only from a healthy service": {
 			facts: bound(func(f *facts) {
-				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-5*time.Minute)
+				f.application, f.missingSince = applicationFacts{lookup: applicationMissing}, now.Add(-5*time.Minute)
 			}),
 			want: decision{Step: stepProbe},
 		},
@@ -368,13 +368,13 @@ func applications() map[string]decideCase {
 		},
 		"it is still missing": {
 			facts: bound(func(f *facts) {
-				f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{missing: true}
+				f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{lookup: applicationMissing}
 			}),
 			want: wait(reasonVanished),
 		},
 		"another application has the id": {
 			facts: bound(func(f *facts) {
-				f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{read: true}
+				f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{lookup: applicationFound}
 			}),
 			want: wait(reasonVanished),
 		},
@@ -394,9 +394,8 @@ func applications() map[string]decideCase {
 		},
 		"then it is": {
 			facts: bound(func(f *facts) {
-				f.application = applicationFacts{missing: true}
+				f.application = applicationFacts{lookup: applicationGone}
 				f.missingSince = now.Add(-5 * time.Minute)
-				f.probed = true
 			}),
 			want: wait(reasonVanished),
 		},
@@ -428,16 +427,15 @@ func applications() map[string]decideCase {
 		},
 		"a 404 of another account says nothing": {
 			facts: bound(func(f *facts) {
-				f.application, f.record = applicationFacts{missing: true}, recordOfAnother()
-				f.missingSince, f.probed = now.Add(-2*day), true
+				f.application, f.record = applicationFacts{lookup: applicationGone}, recordOfAnother()
+				f.missingSince = now.Add(-2 * day)
 			}),
 			want: wait(reasonOtherAccount),
 		},
 		"once the application has expired, it is gone in any account": {
 			facts: bound(func(f *facts) {
-				f.application, f.record = applicationFacts{missing: true}, recordOfAnother()
+				f.application, f.record = applicationFacts{lookup: applicationGone}, recordOfAnother()
 				f.createdTime, f.missingSince = now.Add(-56*day), now.Add(-2*day)
-				f.probed = true
 			}),
 			want: wait(reasonVanished),
 		},
@@ -448,7 +446,7 @@ func applications() map[string]decideCase {
 		"a 404 right after the create may be lag": {
 			facts: bound(func(f *facts) {
 				f.seen = false
-				f.application = applicationFacts{missing: true}
+				f.application = applicationFacts{lookup: applicationMissing}
 				f.createdTime = now.Add(-20 * time.Second)
 				f.missingSince, f.confirmDelay = now.Add(-15*time.Second), 10*time.Second
 			}),

@@ -413,7 +413,7 @@ func loggedCalls() map[string]decideCase {
 			want: decision{Step: stepResolveLost},
 		},
 		"a lost review, and individuals that are unmatched": {
-			facts: reviewed("", 1, func(f *facts) { f.application.unmatched = true }),
+			facts: reviewed("", 1, func(f *facts) { f.application.individuals = individualsUnmatched }),
 			want:  decision{Step: stepResolveLost},
 		},
 		"a review of an application with an outcome": {

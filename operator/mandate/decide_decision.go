@@ -21,7 +21,7 @@ func decisionReason(f facts) string {
 	switch {
 	case f.decision.Outcome == "":
 		return v1alpha1.ReasonNoDecision
-	case f.final(), a.unmatched, len(a.reviews) > 0, a.reviewOutdated:
+	case f.final(), a.unmatched(), len(a.reviews) > 0, a.reviewOutdated:
 		return v1alpha1.ReasonDecisionWaiting
 	case f.decision.When == "" && !a.evidence.holds(f.decision.Evidence):
 		return v1alpha1.ReasonDecisionOutdated
@@ -58,7 +58,7 @@ func ruleHolds(f facts) bool {
 // ruleRemains is for how long the evidence still has to stay as it is; 0 if nothing waits for that.
 func ruleRemains(f facts) time.Duration {
 	e := f.application.evidence
-	if f.decision.Outcome == "" || f.final() || !f.application.read || !e.settled {
+	if f.decision.Outcome == "" || f.final() || !f.application.read() || !e.settled {
 		return 0
 	}
 	return max(0, f.ruleDelay-f.now.Sub(e.since))

@@ -35,7 +35,7 @@ func deletions() map[string]decideCase {
 			why: "it would be refused again and again: the cache has to catch up first",
 			facts: bound(func(f *facts) {
 				f.deletion = deletion()
-				f.application.missing, f.failureReason = true, reasonStaleCache
+				f.application.lookup, f.failureReason = applicationMissing, reasonStaleCache
 			}),
 			want: wait(reasonStaleCache),
 		},
@@ -43,7 +43,7 @@ func deletions() map[string]decideCase {
 			why: "the id belongs to an unrelated application: the IdentityService uses another account",
 			facts: bound(func(f *facts) {
 				f.deletion = deletion()
-				f.application = applicationFacts{read: true}
+				f.application = applicationFacts{lookup: applicationFound}
 			}),
 			want: wait(v1alpha1.ReasonDeletionRefused),
 		},
@@ -51,7 +51,7 @@ func deletions() map[string]decideCase {
 			why: "the application would stay, with all that it holds",
 			facts: bound(func(f *facts) {
 				f.deletion, f.record = deletion(), recordOfAnother()
-				f.application = applicationFacts{missing: true}
+				f.application = applicationFacts{lookup: applicationMissing}
 			}),
 			want: wait(reasonOtherAccount),
 		},
@@ -71,7 +71,7 @@ func deletions() map[string]decideCase {
 			facts: bound(func(f *facts) {
 				f.deletion = deletion()
 				f.seen = false
-				f.application = applicationFacts{missing: true}
+				f.application = applicationFacts{lookup: applicationMissing}
 				f.createdTime = now.Add(-20 * time.Second)
 			}),
 			want: waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue),
@@ -79,7 +79,7 @@ func deletions() map[string]decideCase {
 		"a Mandate that is deleted, and a 404 from another service": {
 			facts: bound(func(f *facts) {
 				f.deletion = deletion()
-				f.application, f.record.otherURL = applicationFacts{missing: true}, true
+				f.application, f.record.otherURL = applicationFacts{lookup: applicationMissing}, true
 			}),
 			want: wait(v1alpha1.ReasonDeletionRefused),
 		},
@@ -115,7 +115,7 @@ func deletions() map[string]decideCase {
 		"a Mandate that is deleted, and a 404": {
 			facts: bound(func(f *facts) {
 				f.deletion = deletion()
-				f.application = applicationFacts{missing: true}
+				f.application = applicationFacts{lookup: applicationMissing}
 			}),
 			want: decision{Step: stepFinalizer},
 		},
@@ -132,8 +132,8 @@ func loggedDeletions() map[string]decideCase {
 			}
 		})
 	}
-	missing := func(f *facts) { f.application = applicationFacts{missing: true} }
-	unproven := func(f *facts) { f.application = applicationFacts{missing: true, unproven: true} }
+	missing := func(f *facts) { f.application = applicationFacts{lookup: applicationMissing} }
+	unproven := func(f *facts) { f.application = applicationFacts{lookup: applicationUnproven} }
 	lagging := func(f *facts) { f.seen, f.createdTime = false, now.Add(-time.Second) }
 	atOtherURL := func(f *facts) { f.record.otherURL = true }
 	byAnother := func(f *facts) { f.record.otherAccount = true }
@@ -281,15 +281,17 @@ func TestLostDeletionShows(t *testing.T) {
 		change func(*facts)
 		want   bool
 	}{
-		"missing": {func(f *facts) { f.application = applicationFacts{missing: true} }, true},
+		"missing": {func(f *facts) { f.application = applicationFacts{lookup: applicationMissing} }, true},
 		"missing, of which no proof": {
-			func(f *facts) { f.application = applicationFacts{missing: true, unproven: true} }, false,
+			func(f *facts) { f.application = applicationFacts{lookup: applicationUnproven} }, false,
 		},
 		"missing at another service": {
-			func(f *facts) { f.application, f.record.otherURL = applicationFacts{missing: true}, true }, false,
+			func(f *facts) { f.application, f.record.otherURL = applicationFacts{lookup: applicationMissing}, true }, false,
 		},
 		"missing in another account": {
-			func(f *facts) { f.application, f.record.otherAccount = applicationFacts{missing: true}, true }, false,
+			func(f *facts) {
+				f.application, f.record.otherAccount = applicationFacts{lookup: applicationMissing}, true
+			}, false,
 		},
 		"closed": {func(f *facts) { f.application.stage = client.StageClosed }, true},
 		"open":   {func(*facts) {}, false},

@@ -305,7 +305,7 @@ func creations() map[string]decideCase {
 			facts: newMandate(func(f *facts) {
 				f.adopt, f.record = 7, refused(v1alpha1.AnswerDuplicate)
 				f.record.otherReference = true
-				f.application = applicationFacts{read: true, sameReference: true}
+				f.application = applicationFacts{lookup: applicationFound, sameReference: true}
 			}),
 			want: decision{Step: stepAdopt},
 		},
@@ -318,7 +318,7 @@ func creations() map[string]decideCase {
 		"an application that another service does not have is not adopted": {
 			facts: newMandate(func(f *facts) {
 				f.adopt, f.record = 7, recordFacts{read: true, exists: true, otherURL: true, id: 7}
-				f.application = applicationFacts{missing: true}
+				f.application = applicationFacts{lookup: applicationMissing}
 			}),
 			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
@@ -326,7 +326,7 @@ func creations() map[string]decideCase {
 			why: "it is shown with its reference",
 			facts: newMandate(func(f *facts) {
 				f.adopt, f.record = 7, recordFacts{read: true, exists: true, otherURL: true, id: 7}
-				f.application = applicationFacts{read: true, sameReference: true}
+				f.application = applicationFacts{lookup: applicationFound, sameReference: true}
 			}),
 			want: decision{Step: stepAdopt},
 		},

@@ -64,7 +64,7 @@ func (r *reconciliation) reportDeletion(ctx context.Context) {
 			"at the service by the reference in the operator's log.")
 		logger.Error(nil, "Releasing the Mandate, but its application may exist: its id was never known",
 			"reference", r.mandate.Status.Reference)
-	case r.facts.id != 0 && r.facts.outcome == "" && !a.missing && !isShown(r.facts, deletionOrder(r.facts)):
+	case r.facts.id != 0 && r.facts.outcome == "" && !a.missing() && !isShown(r.facts, deletionOrder(r.facts)):
 		r.givenUp("The operator releases the Mandate, but its application may remain: the service did not answer in time, " +
 			"or refused. Check it at the service, and archive or delete it there.")
 		logger.Error(nil,

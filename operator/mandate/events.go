@@ -27,7 +27,7 @@ var subscriptionMessages = map[v1alpha1.SubscriptionState]string{
 func (r *reconciliation) sayContradiction() {
 	contradicts := r.facts.contradicts()
 	said := r.localState.Get(r.mandate).contradicted
-	if !r.facts.application.read || contradicts == said {
+	if !r.facts.application.read() || contradicts == said {
 		return
 	}
 	r.localState.Update(r.mandate, func(s *localState) { s.contradicted = contradicts })

@@ -102,7 +102,7 @@ func (r *reconciliation) observeEvidence(projected *v1alpha1.MandateStatus) {
 	same := shownDigest(projected) == shownDigest(&r.mandate.Status)
 	unchanged := same && shown != "" && seen.content == content && seen.shown == shown && !state.recordOutdated()
 	switch {
-	case r.facts.application.unmatched:
+	case r.facts.application.unmatched():
 		*e = evidenceFacts{known: true}
 	case r.facts.record.read:
 		r.computeEvidence()
@@ -122,7 +122,7 @@ func (r *reconciliation) needsEvidence() bool {
 // computeEvidence makes the evidence from the application and the record, when both are read.
 func (r *reconciliation) computeEvidence() {
 	a := &r.facts.application
-	if r.application == nil || a.unmatched {
+	if r.application == nil || a.unmatched() {
 		return
 	}
 	a.evidence = evidenceFacts{known: true}

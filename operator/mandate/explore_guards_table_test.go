@@ -242,9 +242,9 @@ func guards() map[string]explore.Guard {
 		"404": {
 			Why:  "a 404 never leads to a create",
 			File: "decide_application.go",
-			Old:  "	case a.missing:\n		return decideMissing(f)",
-			Off: "	case a.missing && !ON:\n		return decision{Step: pick(f.inputs.resolved, stepClaim, stepResolve)}\n" +
-				"	case a.missing:\n		return decideMissing(f)",
+			Old:  "	case a.missing():\n		return decideMissing(f)",
+			Off: "	case a.missing() && !ON:\n		return decision{Step: pick(f.inputs.resolved, stepClaim, stepResolve)}\n" +
+				"	case a.missing():\n		return decideMissing(f)",
 			CaughtBy: "TestExplore/alone: missing applications", Fails: "I[15]: ",
 		},
 		"404 to another account": {
@@ -312,13 +312,13 @@ func guards() map[string]explore.Guard {
 		},
 		"404 of somebody else": {
 			Why: "an ingress answers so while the service is away", File: "decide_application.go",
-			Old:      "	case f.application.unproven && !f.application.othersRead &&",
-			Off:      "	case ON && f.application.unproven && !f.application.othersRead &&",
+			Old:      "	case f.application.lookup == applicationUnproven &&",
+			Off:      "	case ON && f.application.lookup == applicationUnproven &&",
 			CaughtBy: "TestDecide", Fails: "TestDecide/somebody_else's_404_is_not_believed_while_nothing_else_is_read",
 		},
 		"404 of somebody else before a deletion": {
 			Why: "the application may be there", File: "decide_application.go",
-			Old: "	case a.unproven:\n", Off: "	case ON && a.unproven:\n",
+			Old: "	case a.unproven():\n", Off: "	case ON && a.unproven():\n",
 			CaughtBy: "TestDecide", Fails: "TestDecide/somebody_else's_404_does_not_end_a_deletion",
 		},
 		"decision whose answer was lost": {
@@ -333,7 +333,8 @@ func guards() map[string]explore.Guard {
 		},
 		"adopted reference": {
 			Why: "the application may be unrelated", File: "decide_application.go",
-			Old: "	case a.missing, a.read && !a.sameReference:", Off: "	case a.missing, ON && a.read && !a.sameReference:",
+			Old:      "	case a.missing(), a.read() && !a.sameReference:",
+			Off:      "	case a.missing(), ON && a.read() && !a.sameReference:",
 			CaughtBy: "TestExplore/alone: adoption", Fails: "I3: ",
 		},
 		"adoption waits": {
@@ -376,13 +377,13 @@ func guards() map[string]explore.Guard {
 		},
 		"decision after reviews": {
 			Why: "its author asks for both", File: "decide_decision.go",
-			Old:      "a.unmatched, len(a.reviews) > 0, a.reviewOutdated:",
-			Off:      "a.unmatched, len(a.reviews) > 0, ON && a.reviewOutdated:",
+			Old:      "a.unmatched(), len(a.reviews) > 0, a.reviewOutdated:",
+			Off:      "a.unmatched(), len(a.reviews) > 0, ON && a.reviewOutdated:",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_review_that_is_outdated_holds_the_decision",
 		},
 		"decision while individuals are unmatched": {
 			Why: "nobody knows whom it is about", File: "decide_decision.go",
-			Old: "	case f.final(), a.unmatched, len(a", Off: "	case f.final(), ON && a.unmatched, len(a",
+			Old: "	case f.final(), a.unmatched(), len(a", Off: "	case f.final(), ON && a.unmatched(), len(a",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_decision,_and_individuals_that_are_unmatched",
 		},
 		"individuals are compared": {
@@ -392,7 +393,7 @@ func guards() map[string]explore.Guard {
 		},
 		"review while individuals are unmatched": {
 			Why: "it may reach another one", File: ordersFile,
-			Old: "	if f.application.unmatched || f.final() {", Off: "	if ON && f.application.unmatched || f.final() {",
+			Old: "	if f.application.unmatched() || f.final() {", Off: "	if ON && f.application.unmatched() || f.final() {",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_recorded_review,_and_individuals_that_are_unmatched",
 		},
 		"live read before a call": {

@@ -53,7 +53,6 @@ type facts struct {
 	service     serviceFacts
 	ownAccount  bool // this process knows that it is the record's
 	openCall    bool // this process knows that the record has a call whose result is open
-	probed      bool // the service answered something else in this reconciliation
 	acted       bool // this reconciliation sent a request that acts on people
 	noSlot      bool // and the read that follows waits for others: the service is slow
 	record      recordFacts
@@ -187,28 +186,57 @@ type attemptFacts struct {
 	end       endState
 }
 
+// applicationLookup is what a read of the application came to.
+type applicationLookup int
+
+const (
+	applicationUnread applicationLookup = iota
+	applicationFound
+	applicationMissing      // by the service's own word
+	applicationUnproven     // it is missing by the word of what may be a proxy
+	applicationMissingAlone // likewise, and applications of others are read meanwhile
+	applicationGone         // it is missing, and the service has answered something else since
+)
+
+// individualsMatch is whether it is known which individual of the spec each individual of the application is.
+type individualsMatch int
+
+const (
+	individualsMatched individualsMatch = iota
+	individualsFewer                    // it is not: the application has fewer
+	individualsUnmatched
+)
+
 // applicationFacts is what the service said of the application in this reconciliation.
 type applicationFacts struct {
-	read, missing bool
-	// unproven: that it is missing is not the service's own word. othersRead: applications of others are read meanwhile.
-	unproven, othersRead bool
+	lookup applicationLookup
 	// sameAccount: what it shows proves that the account is the record's, by another name.
 	sameAccount   bool
 	sameReference bool // it shows no other reference than the Mandate's
 	// referenceMatched: it shows the Mandate's reference, so it is the Mandate's, wherever the service is now.
 	referenceMatched bool
 	// differs: it was created for another Mandate of the name, and shows something else than the spec of this one.
-	differs bool
-	// unmatched: it is not known which individual of the spec each of its individuals is. fewer: because it has fewer.
-	unmatched, fewer bool
-	stage            client.Stage
-	archived         bool
-	evidence         evidenceFacts
+	differs     bool
+	individuals individualsMatch
+	stage       client.Stage
+	archived    bool
+	evidence    evidenceFacts
 	// reviews are the calls for those of spec.checkReviews that are not done.
 	reviews        []v1alpha1.Call
 	reviewOutdated bool // one of them is about evidence that its check does not have any more
 	reviewShown    bool // the open call is a review, and its check shows that it was carried out
 }
+
+func (a *applicationFacts) read() bool { return a.lookup == applicationFound }
+
+func (a *applicationFacts) missing() bool { return a.lookup > applicationFound }
+
+// unproven: that it is missing is not the service's own word.
+func (a *applicationFacts) unproven() bool {
+	return a.lookup == applicationUnproven || a.lookup == applicationMissingAlone
+}
+
+func (a *applicationFacts) unmatched() bool { return a.individuals != individualsMatched }
 
 // decided reports that the application was completed or rejected.
 func (f *facts) decided() bool {
@@ -220,11 +248,11 @@ func (f *facts) contradicts() bool {
 	outcome := map[client.Stage]v1alpha1.Outcome{
 		client.StageCompleted: v1alpha1.OutcomeCompleted, client.StageRejected: v1alpha1.OutcomeRejected,
 	}[f.application.stage]
-	return f.decided() && f.application.read && f.application.sameReference && outcome != f.outcome
+	return f.decided() && f.application.read() && f.application.sameReference && outcome != f.outcome
 }
 
 // final reports that nothing will change any more at the service.
 func (f *facts) final() bool {
 	a := &f.application
-	return f.outcome != "" || a.read && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
+	return f.outcome != "" || a.read() && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
 }

@@ -34,9 +34,15 @@ func (r *reconciliation) identify(ctx context.Context, application *idv.Applicat
 		r.remember(expected)
 	}
 	a := &r.facts.application
-	a.unmatched = !r.matching.Complete
-	a.fewer = r.matching.Fewer
-	if a.unmatched {
+	switch {
+	case r.matching.Complete:
+		a.individuals = individualsMatched
+	case r.matching.Fewer:
+		a.individuals = individualsFewer
+	default:
+		a.individuals = individualsUnmatched
+	}
+	if a.unmatched() {
 		log.FromContext(ctx).Info("The individuals of the application do not match those of the spec",
 			"applicationID", application.ID, "individuals", len(answered), "unmatched", r.unmatchedNames())
 	}

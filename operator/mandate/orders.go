@@ -161,7 +161,7 @@ func nextOrder(f facts) *v1alpha1.Call {
 
 // nextReview is that of spec.checkReviews which can be sent now; nil if there is none.
 func nextReview(f facts) *v1alpha1.Call {
-	if f.application.unmatched || f.final() {
+	if f.application.unmatched() || f.final() {
 		return nil
 	}
 	for i := range f.application.reviews {
@@ -184,16 +184,16 @@ func isShown(f facts, call *v1alpha1.Call) bool {
 	a := f.application
 	switch call.Kind {
 	case v1alpha1.CallComplete:
-		return a.read && a.stage == client.StageCompleted
+		return a.read() && a.stage == client.StageCompleted
 	case v1alpha1.CallReject:
-		return a.read && a.stage == client.StageRejected
+		return a.read() && a.stage == client.StageRejected
 	case v1alpha1.CallArchive:
-		return a.read && a.archived
+		return a.read() && a.archived
 	case v1alpha1.CallDelete: // after a lost answer, a 404 says no more than at any other time
-		confirmed := a.missing && !a.unproven && !f.record.otherURL && !f.otherAccount()
-		return confirmed || a.read && a.stage == client.StageClosed
+		confirmed := a.missing() && !a.unproven() && !f.record.otherURL && !f.otherAccount()
+		return confirmed || a.read() && a.stage == client.StageClosed
 	case v1alpha1.CallAcceptCheck, v1alpha1.CallRejectCheck:
-		return a.read && a.reviewShown
+		return a.read() && a.reviewShown
 	default:
 		return false
 	}

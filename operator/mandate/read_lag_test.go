@@ -48,7 +48,7 @@ func TestLag(t *testing.T) {
 		}
 	}
 
-	r.facts.failureReason, r.facts.application.read = "", true
+	r.facts.failureReason, r.facts.application.lookup = "", applicationFound
 	r.scheduleRead(v1alpha1.ReasonAccepted, time.Hour)
 	clock.Step(time.Hour + time.Second)
 	want("an hour and a second after a read", time.Second)

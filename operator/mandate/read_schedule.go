@@ -130,7 +130,7 @@ func (r *reconciliation) phase(longest time.Duration) time.Duration {
 // or found something amiss, each reconciliation reads.
 func (r *reconciliation) scheduleRead(reason string, after time.Duration) {
 	a := &r.facts.application
-	read := a.read || a.missing
+	read := a.read() || a.missing()
 	if !read && r.facts.failureReason == "" {
 		return
 	}

@@ -140,16 +140,16 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 		project(status, r.mandate, r.matching.Individuals, r.application)
 		r.showEvidence(status)
 	}
-	if status.Outcome == v1alpha1.OutcomeDeleted && f.application.read && reason == v1alpha1.ReasonAccepted {
+	if status.Outcome == v1alpha1.OutcomeDeleted && f.application.read() && reason == v1alpha1.ReasonAccepted {
 		status.Outcome = "" // it was found again
 	}
 	switch {
 	case status.Outcome != "": // every other outcome is final
 	case reason == reasonVanished:
 		status.Outcome = r.gone(status.Outcome)
-	case f.application.read && f.application.stage == idv.StageCompleted:
+	case f.application.read() && f.application.stage == idv.StageCompleted:
 		status.Outcome = v1alpha1.OutcomeCompleted
-	case f.application.read && f.application.stage == idv.StageRejected:
+	case f.application.read() && f.application.stage == idv.StageRejected:
 		status.Outcome = v1alpha1.OutcomeRejected
 	}
 	r.conditionsFor(status, reason)
@@ -302,7 +302,7 @@ func (r *reconciliation) decidedReason(outcome v1alpha1.Outcome) string {
 		return v1alpha1.ReasonDecided
 	case outcome != "":
 		return v1alpha1.ReasonDecidedOtherwise
-	case r.facts.application.read:
+	case r.facts.application.read():
 		return cmp.Or(decisionReason(r.facts), v1alpha1.ReasonDecisionWaiting)
 	case before != nil && before.ObservedGeneration == r.mandate.Generation:
 		return before.Reason

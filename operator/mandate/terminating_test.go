@@ -92,7 +92,10 @@ func TestDeletionInATerminatingNamespace(t *testing.T) {
 		}
 		r.facts.attempt.started = r.facts.now
 		if test.attempt != (attemptFacts{}) {
-			test.attempt.kind, r.facts.application.missing = r.facts.attempt.kind, test.attempt.phase == attemptAnswered
+			if test.attempt.phase == attemptAnswered {
+				r.facts.application.lookup = applicationMissing
+			}
+			test.attempt.kind = r.facts.attempt.kind
 			test.attempt.phase = attemptAnswered
 			r.facts.attempt = test.attempt
 			if err := r.conclude(t.Context()); err != nil {
