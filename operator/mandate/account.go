@@ -20,7 +20,7 @@ func (r *reconciliation) knownAccount() knownAccount {
 // learnAccount remembers whether the record is the connection's account's, so that it is not read before each poll.
 func (r *reconciliation) learnAccount() {
 	known, record := knownAccount{}, r.facts.record
-	if record.id != 0 && record.id == r.facts.id && !record.otherAccount {
+	if record.id != 0 && record.id == r.facts.id && record.account != accountOther {
 		known = r.knownAccount()
 	}
 	r.facts.ownAccount = known != knownAccount{}
@@ -47,7 +47,7 @@ func (s *localState) forgetAccount(now time.Time, to knownAccount, sought bool, 
 // one that a person adopts, may be another account's.
 func (r *reconciliation) provesAccount() {
 	f, by := &r.facts, r.session.Connection.Account
-	if !f.application.sameAccount || !f.record.otherAccount && f.service.AccountConfirmed() {
+	if !f.application.sameAccount || f.record.account != accountOther && f.service.AccountConfirmed() {
 		return
 	}
 	switch {

@@ -50,7 +50,7 @@ func TestProvesAccount(t *testing.T) {
 			p.session.Key, p.session.Connection.Account = key, "now"
 			p.facts.id, p.facts.application.sameAccount = 7, true
 			if c.record != nil {
-				p.facts.record.otherAccount = true
+				p.facts.record.account = accountOther
 				if id := c.record.Spec.ApplicationID; id != nil {
 					p.facts.record.id = *id
 				}

@@ -31,7 +31,7 @@ func (r *reconciliation) observeRecovery(by RecoveredBy) {
 
 // adopt binds the application that a person has named, unless another Mandate has it.
 func (r *reconciliation) adopt(ctx context.Context) error {
-	unknown := r.facts.unknown || r.facts.record.sent
+	unknown := r.facts.unknown || r.facts.record.sent()
 	err := r.bind(ctx, r.facts.adopt)
 	if err == nil && r.facts.bound {
 		if unknown {

@@ -9,6 +9,17 @@ import (
 	"github.com/mandate-io/idv/operator/evidence"
 )
 
+func (r *reconciliation) checksState() checksState {
+	switch settled, passed := r.checksSettled(), r.allChecksPassed(); {
+	case passed:
+		return checksPassed
+	case settled:
+		return checksSettled
+	default:
+		return checksOpen
+	}
+}
+
 // checksSettled reports whether there are checks, and none waits for the individual or a review.
 func (r *reconciliation) checksSettled() bool {
 	for _, individual := range r.matching.Individuals {

@@ -62,9 +62,11 @@ func decideCall(f facts) decision {
 // the read that follows such a call.
 func callsRemain(f facts) bool { return actsRemain(f) || readRemains(f) }
 
-func actsRemain(f facts) bool { return f.acted && slices.Contains(begins, decideNext(f).Step) }
+func actsRemain(f facts) bool {
+	return f.acts != actsNone && slices.Contains(begins, decideNext(f).Step)
+}
 
-func readRemains(f facts) bool { return f.noSlot && decideNext(f).Step == stepRead }
+func readRemains(f facts) bool { return f.acts == actsReadWaits && decideNext(f).Step == stepRead }
 
 // reasonWhileCallsRemain is what the status says while something is left to do.
 func reasonWhileCallsRemain(f facts) string {
@@ -106,16 +108,16 @@ func decideCreate(f facts) decision {
 	switch {
 	case f.service.UnknownReason() != "":
 		return wait(f.service.UnknownReason())
-	case !r.read:
+	case !r.read():
 		return decideUnread(f)
 	case f.outcome != "": // the status tells of an application whose id is nowhere
 		return wait(v1alpha1.ReasonOutcomeUnknown)
-	case f.unknown && !r.exists && searchesCandidates(f):
+	case f.unknown && !r.exists() && searchesCandidates(f):
 		return decideCandidate(f)
-	case f.unknown && !r.exists:
+	case f.unknown && !r.exists():
 		return wait(v1alpha1.ReasonOutcomeUnknown) // the ledger was lost: somebody deleted it, or its namespace
-	case mismatch(r) != "":
-		return wait(mismatch(r))
+	case mismatch(&r) != "":
+		return wait(mismatch(&r))
 	case r.mayExist():
 		return decideUnknown(f)
 	}
@@ -130,7 +132,7 @@ func decideCreate(f facts) decision {
 		return later
 	}
 	switch {
-	case !r.exists:
+	case !r.exists():
 		return decision{Step: stepClaim}
 	case refused && r.answer == v1alpha1.AnswerRefused:
 		return wait(v1alpha1.ReasonRefused)
@@ -158,7 +160,7 @@ func retryLater(f facts) decision {
 
 // mismatch is the reason of a Mandate whose name has, or may have, an application at another service or under another
 // reference than it has now; "" if that is not so. Nothing is sent then: a name has one application, ever.
-func mismatch(r recordFacts) string {
+func mismatch(r *recordFacts) string {
 	switch {
 	case r.mayExist() && r.otherURL:
 		return v1alpha1.ReasonIdentityServiceMismatch
@@ -196,14 +198,14 @@ func decideUnknown(f facts) decision {
 		return decideCandidate(f)
 	case r.answer == v1alpha1.AnswerIDTooLarge:
 		return wait(v1alpha1.ReasonApplicationIDTooLarge)
-	case r.accepted && f.now.Sub(r.firstStarted) < acceptedPeriod:
+	case r.accepted() && f.now.Sub(r.firstStarted) < acceptedPeriod:
 		return waitFor(v1alpha1.ReasonCreateAccepted, time.Hour)
 	case r.answer == v1alpha1.AnswerDuplicate, r.sends >= ledger.MaxSends(v1alpha1.CallCreate),
 		!withinCreateWindow(r.firstStarted, f.now), deadlinePassed(f):
 		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case f.otherAccount():
 		return wait(f.accountReason())
-	case r.otherName: // in which the reference may be free, whatever proves that the account is the same
+	case r.account != accountSame: // in which the reference may be free, whatever proves that the account is the same
 		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case r.isOpen() && f.mayBeUnderWay():
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
@@ -255,11 +257,11 @@ func blockedPost(f facts) decision {
 		return wait(v1alpha1.ReasonIdentityServiceNotReady)
 	case f.record.restored: // what it says of the create may be of long ago
 		return wait(v1alpha1.ReasonRecordRestored)
-	case !f.record.sent && !f.service.AccountConfirmed(): // it could become another account's
+	case !f.record.sent() && !f.service.AccountConfirmed(): // it could become another account's
 		return wait(f.accountReason())
 	case f.tooManyUnrecorded:
 		return wait(v1alpha1.ReasonLedgerUnavailable)
-	case !f.inputs.resolved:
+	case !f.inputs.resolved():
 		return decision{Step: stepResolve}
 	case f.inputs.problem != "":
 		return wait(f.inputs.problem)

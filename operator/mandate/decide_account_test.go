@@ -12,7 +12,7 @@ func otherAccounts() map[string]decideCase {
 	return map[string]decideCase{
 		"a lost create of another account while a proof is sought that the account is the same": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(91*time.Second, func(r *recordFacts) { r.otherAccount, r.otherName = true, true })
+				f.record = sent(91*time.Second, func(r *recordFacts) { r.account = accountOther })
 				f.service.Account = connection.AccountSought
 			}),
 			want: wait(v1alpha1.ReasonAccountChanged),
@@ -20,7 +20,7 @@ func otherAccounts() map[string]decideCase {
 		"a lost create of an account that is the same": {
 			why: "credentials that may read the application can be another account's, and nothing proves what was never seen",
 			facts: newMandate(func(f *facts) {
-				f.record = sent(91*time.Second, func(r *recordFacts) { r.otherName = true })
+				f.record = sent(91*time.Second, func(r *recordFacts) { r.account = accountRenamed })
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},

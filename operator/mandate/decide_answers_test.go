@@ -47,20 +47,20 @@ func answers() map[string]decideCase {
 		"an accepted create is never sent again": {
 			why: "it may have been queued, and uniqueness may be checked when it is carried out",
 			facts: newMandate(func(f *facts) {
-				f.record = sent(5*time.Minute, func(r *recordFacts) { r.accepted = true })
+				f.record = sent(5*time.Minute, func(r *recordFacts) { r.result = v1alpha1.CallAccepted })
 			}),
 			want: waitFor(v1alpha1.ReasonCreateAccepted, time.Hour),
 		},
 		"the id that its answer showed is read": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(time.Hour, func(r *recordFacts) { r.accepted = true })
+				f.record = sent(time.Hour, func(r *recordFacts) { r.result = v1alpha1.CallAccepted })
 				f.candidates = []int64{7}
 			}),
 			want: decision{Step: stepReadCandidate},
 		},
 		"an accepted create that never came": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(day, func(r *recordFacts) { r.accepted = true })
+				f.record = sent(day, func(r *recordFacts) { r.result = v1alpha1.CallAccepted })
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
@@ -128,7 +128,7 @@ func answers() map[string]decideCase {
 		"an accepted create that no read shows yet": {
 			facts: bound(func(f *facts) {
 				f.application, f.seen = applicationFacts{lookup: applicationMissing}, false
-				f.record.accepted = true
+				f.record.result = v1alpha1.CallAccepted
 				f.createdTime, f.missingSince = now.Add(-time.Hour), now.Add(-30*time.Minute)
 			}),
 			want: waitFor(v1alpha1.ReasonConfirming, 450*time.Second),

@@ -54,10 +54,10 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 		if f.service.Denied && f.attempt.phase == attemptNone && (begins || slices.Contains(sendsRequest, step)) {
 			t.Fatalf("%s with a service that is not for this namespace: %+v", step, f)
 		}
-		if f.acted && begins {
+		if f.acts != actsNone && begins {
 			t.Fatalf("%s after another call in this reconciliation: %+v", step, f)
 		}
-		if f.noSlot && step == stepRead {
+		if f.acts == actsReadWaits && step == stepRead {
 			t.Fatalf("reads in the slot of others: %+v", f)
 		}
 		if f.referenceNotAllowed && (slices.Contains(useReference, step) || step == stepBegin && f.id == 0) {
@@ -67,8 +67,8 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 		case stepSend:
 			holdSend(t, f)
 		case stepClaim:
-			if f.id != 0 || f.adopt != 0 || f.record.exists && f.record.read || f.outcome != "" ||
-				!f.record.read && !f.neverReconciled {
+			if f.id != 0 || f.adopt != 0 || f.record.exists() || f.outcome != "" ||
+				!f.record.read() && !f.neverReconciled {
 				t.Fatalf("claims although something is known to exist, or nothing is known: %+v", f)
 			}
 			if f.service.Account != connection.AccountConfirmed {
@@ -85,8 +85,8 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				t.Fatalf("adopts what may be another one's: %+v", f)
 			}
 		case stepReadCandidate, stepBind:
-			lost := f.record.sent && f.record.id == 0 && !f.record.otherReference && !f.record.otherURL
-			lost = lost || f.unknown && !f.record.exists
+			lost := f.record.sent() && f.record.id == 0 && !f.record.otherReference && !f.record.otherURL
+			lost = lost || f.unknown && !f.record.exists()
 			if f.id != 0 || f.adopt != 0 || !lost {
 				t.Fatalf("looks for an application that is not lost: %+v", f)
 			}
@@ -126,12 +126,12 @@ func holdSend(t *rapid.T, f facts) {
 // holdCreate holds what decide promises of a create after another one.
 func holdCreate(t *rapid.T, f facts) {
 	r := f.record
-	if f.deletion.requested || f.suspended || f.adopt != 0 || f.outcome != "" || !r.exists || r.id != 0 ||
-		r.sent &&
+	if f.deletion.requested || f.suspended || f.adopt != 0 || f.outcome != "" || !r.exists() || r.id != 0 ||
+		r.sent() &&
 			(r.otherURL || r.otherReference || r.isOpen() && f.mayBeUnderWay() ||
 				f.now.Sub(r.firstStarted).Abs() >= createWindow ||
-				r.sends >= ledger.MaxSends(v1alpha1.CallCreate) || f.otherAccount() || r.otherName ||
-				r.accepted || slices.Contains(neverAgain, r.answer)) {
+				r.sends >= ledger.MaxSends(v1alpha1.CallCreate) || f.otherAccount() || r.account != accountSame ||
+				r.accepted() || slices.Contains(neverAgain, r.answer)) {
 		t.Fatalf("starts another attempt that could send twice: %+v", f)
 	}
 }
@@ -194,7 +194,7 @@ func holdDecision(t *rapid.T, f facts, order *v1alpha1.Call) {
 		t.Fatalf("%s is not what the spec asks for: %+v", order.Kind, f)
 	}
 	if f.decision.When == "" && f.decision.Evidence != a.evidence.shown && f.decision.Evidence != a.evidence.reviewed ||
-		f.decision.When != "" && !a.evidence.passed {
+		f.decision.When != "" && a.evidence.checks != checksPassed {
 		t.Fatalf("decides on what nobody has seen, and no rule holds for: %+v", f)
 	}
 	opposite := f.record.last(func(c *v1alpha1.Call) bool {
@@ -208,7 +208,7 @@ func holdDecision(t *rapid.T, f facts, order *v1alpha1.Call) {
 // holdLog holds what decide promises of a call that the log may have.
 func holdLog(t *rapid.T, f facts, order *v1alpha1.Call) {
 	switch {
-	case !f.record.read:
+	case !f.record.read():
 		t.Fatalf("begins a call without a look into the log: %+v", f)
 	case f.record.full:
 		t.Fatalf("begins a call that the record cannot hold: %+v", f)
@@ -254,8 +254,8 @@ func usualFacts(all ...map[string]decideCase) (usual []allFacts) {
 // anyFacts are usual ones, some of which are drawn.
 func anyFacts(t *rapid.T, usual []allFacts) allFacts {
 	f := explore.Mix(t, usual, drawnFacts(t))
-	if r := &f.record; !r.exists || !r.read { // what is not there, or not read, says nothing
-		*r = recordFacts{read: r.read}
+	if r := &f.record; !r.exists() { // what is not there, or not read, says nothing
+		*r = recordFacts{lookup: r.lookup}
 	} else if f.id == 0 && !r.otherURL && !r.otherReference {
 		f.id = r.id
 	}
@@ -272,7 +272,7 @@ func drawnFacts(t *rapid.T) allFacts {
 		},
 		[]v1alpha1.Decision{{}, completeSeen, rejectSeen, completeRule},
 		[]evidenceFacts{
-			{}, {known: true}, seen, {known: true, shown: "seen-1", reviewed: "seen-2", settled: true, passed: true},
+			{}, {checks: checksOpen}, seen, {checks: checksPassed, shown: "seen-1", reviewed: "seen-2"},
 		},
 		[]v1alpha1.Outcome{"", "", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeExpired, v1alpha1.OutcomeDeleted},
 		[]v1alpha1.CallAnswer{
@@ -288,6 +288,10 @@ func drawnFacts(t *rapid.T) allFacts {
 			attemptUnsent, attemptAnswered,
 		},
 		[]endState{endOpen, endRefused, endShown},
+		[]actsState{actsNone, actsNone, actsSent, actsReadWaits},
+		[]recordLookup{recordUnread, recordMissing, recordFound, recordFound},
+		[]recordAccount{accountSame, accountSame, accountRenamed, accountOther},
+		[]v1alpha1.CallResult{"", v1alpha1.CallAccepted, v1alpha1.CallRefused, v1alpha1.CallUnknown},
 		[]applicationLookup{
 			applicationUnread, applicationFound, applicationMissing, applicationUnproven, applicationMissingAlone,
 			applicationGone,

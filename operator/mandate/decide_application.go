@@ -22,7 +22,7 @@ func decideApplication(f facts) decision {
 		return decideMissing(f)
 	case !a.read() && f.now.Before(f.readAt):
 		return waitFor(reasonNotDue, f.readAt.Sub(f.now))
-	case !f.record.read && (!f.ownAccount || f.openCall): // only the account that has it can answer
+	case !f.record.read() && (!f.ownAccount || f.openCall): // only the account that has it can answer
 		return decision{Step: stepReadRecord}
 	case !a.read():
 		return decision{Step: stepRead}
@@ -38,7 +38,7 @@ func decideApplication(f facts) decision {
 	switch {
 	case deleted:
 		return decideFound(f)
-	case !a.evidence.known:
+	case a.evidence.checks == checksUnknown:
 		return decision{Step: stepReadRecord}
 	}
 	if lost := decideLost(f, acceptedReason(f)); lost.Step != "" {
@@ -60,7 +60,7 @@ func decideOrder(f facts) decision {
 	switch order := nextOrder(f); {
 	case order == nil:
 		return waitFor(acceptedReason(f), ruleRemains(f))
-	case !f.record.read:
+	case !f.record.read():
 		return decision{Step: stepReadRecord}
 	case !f.service.Ready: // it was found again while writes fail
 		return wait(v1alpha1.ReasonIdentityServiceNotReady)
@@ -77,7 +77,7 @@ func decideOrder(f facts) decision {
 // outcome back before anything else is done. An application without a reference may be another service's.
 func decideFound(f facts) decision {
 	switch {
-	case !f.application.referenceMatched && !f.record.read:
+	case !f.application.referenceMatched && !f.record.read():
 		return decision{Step: stepReadRecord}
 	case !f.application.referenceMatched && f.record.otherURL:
 		return wait(reasonVanished)
@@ -116,7 +116,7 @@ func decideMissing(f facts) decision {
 	switch {
 	case lags(f):
 		return waitFor(v1alpha1.ReasonConfirming, lagRequeue)
-	case !f.record.read:
+	case !f.record.read():
 		return decision{Step: stepReadRecord}
 	case f.record.otherURL && !overdue(f.now, f.createdTime):
 		return wait(v1alpha1.ReasonIdentityServiceMismatch)
@@ -128,7 +128,7 @@ func decideMissing(f facts) decision {
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay)
 	case missing < f.confirmDelay:
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay-missing)
-	case f.record.accepted && !f.seen && f.now.Sub(f.createdTime) < acceptedPeriod:
+	case f.record.accepted() && !f.seen && f.now.Sub(f.createdTime) < acceptedPeriod:
 		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour))
 	case f.application.unproven() && missing < missingGracePeriod && !overdue(f.now, f.createdTime):
 		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour, missingGracePeriod-missing))
@@ -170,10 +170,10 @@ func decideAdoption(f facts) decision {
 	switch {
 	case f.service.UnusableReason() != "":
 		return wait(f.service.UnusableReason())
-	case !r.read:
+	case !r.read():
 		return decision{Step: stepReadRecord}
 	case r.mayExist() && r.otherReference, r.id != 0 && r.id != f.adopt:
-		return wait(cmp.Or(mismatch(r), v1alpha1.ReasonAdoptionRefused))
+		return wait(cmp.Or(mismatch(&r), v1alpha1.ReasonAdoptionRefused))
 	case f.referenceNotAllowed:
 		return wait(v1alpha1.ReasonReferenceNotAllowed)
 	case f.adoptedByOther:
@@ -182,7 +182,7 @@ func decideAdoption(f facts) decision {
 		// An attempt may still be under way; its answer, if it comes, is the better proof.
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
 	case a.missing(), a.read() && !a.sameReference:
-		return wait(cmp.Or(mismatch(r), v1alpha1.ReasonAdoptionRefused))
+		return wait(cmp.Or(mismatch(&r), v1alpha1.ReasonAdoptionRefused))
 	case !a.read():
 		return decision{Step: stepRead}
 	default:
@@ -208,7 +208,7 @@ func decideDeletion(f facts) decision {
 		return decision{Step: stepFinalizer}
 	case f.failureReason != "":
 		return waitFor(v1alpha1.ReasonDeletionWaiting, f.retryAfter)
-	case !r.read:
+	case !r.read():
 		return decision{Step: stepReadRecord}
 	case f.id == 0 && r.id == 0:
 		return decision{Step: stepFinalizer} // there is no application, or none that can be named

@@ -22,12 +22,12 @@ func bound(change func(*facts)) facts {
 
 // recordOfAnother is the record of the application, which another account created.
 func recordOfAnother() recordFacts {
-	return recordFacts{read: true, exists: true, id: 7, otherAccount: true}
+	return recordFacts{lookup: recordFound, id: 7, account: accountOther}
 }
 
 // seen is what the application shows, and what the authors of these decisions have seen.
 var (
-	seen         = evidenceFacts{known: true, shown: "seen-1", reviewed: "seen-1", since: now.Add(-time.Hour)}
+	seen         = evidenceFacts{checks: checksOpen, shown: "seen-1", reviewed: "seen-1", since: now.Add(-time.Hour)}
 	completeSeen = v1alpha1.Decision{Outcome: v1alpha1.DecisionComplete, Evidence: "seen-1"}
 	rejectSeen   = v1alpha1.Decision{Outcome: v1alpha1.DecisionReject, Evidence: "seen-1"}
 	completeRule = v1alpha1.Decision{
@@ -56,7 +56,7 @@ func logged(call *v1alpha1.Call, result v1alpha1.CallResult, sends int32) record
 	entry.Result, entry.Sends = result, sends
 	entry.StartedTime = ledger.MicroTime(now.Add(-time.Hour))
 	entry.FirstStartedTime = entry.StartedTime
-	r := recordFacts{read: true, exists: true, id: 7, calls: []v1alpha1.Call{entry}}
+	r := recordFacts{lookup: recordFound, id: 7, calls: []v1alpha1.Call{entry}}
 	if result == "" {
 		r.observed = now.Add(-time.Hour)
 	}
@@ -111,16 +111,16 @@ func applications() map[string]decideCase {
 		"what is left after a call waits for the next reconciliation": {
 			facts: bound(func(f *facts) {
 				f.decision, f.application.stage = completeSeen, client.StageInReview
-				f.acted = true
+				f.acts = actsSent
 			}),
 			want: waitFor(v1alpha1.ReasonAccepted, nextCallDelay),
 		},
 		"an archiving that is left after a call": {
-			facts: bound(func(f *facts) { f.archive, f.acted = true, true }),
+			facts: bound(func(f *facts) { f.archive, f.acts = true, actsSent }),
 			want:  waitFor(v1alpha1.ReasonNotArchived, nextCallDelay),
 		},
 		"the read that follows a call waits for a slot": {
-			facts: bound(func(f *facts) { f.noSlot, f.application = true, applicationFacts{} }),
+			facts: bound(func(f *facts) { f.acts, f.application = actsReadWaits, applicationFacts{} }),
 			want:  waitFor(v1alpha1.ReasonAccepted, engine.MaxRequeue),
 		},
 		"a decision waits for review": {
@@ -140,7 +140,7 @@ func applications() map[string]decideCase {
 			facts: bound(func(f *facts) {
 				f.decision = completeSeen
 				f.application.stage = client.StageInReview
-				f.record.read = false
+				f.record.lookup = recordUnread
 			}),
 			want: decision{Step: stepReadRecord},
 		},
@@ -329,8 +329,10 @@ func applications() map[string]decideCase {
 			want:  waitFor(v1alpha1.ReasonConfirming, 5*time.Minute),
 		},
 		"a 404 asks the ledger where the application is": {
-			facts: bound(func(f *facts) { f.application, f.record.read = applicationFacts{lookup: applicationMissing}, false }),
-			want:  decision{Step: stepReadRecord},
+			facts: bound(func(f *facts) {
+				f.application, f.record.lookup = applicationFacts{lookup: applicationMissing}, recordUnread
+			}),
+			want: decision{Step: stepReadRecord},
 		},
 		"a 404 from another service says nothing": {
 			why: "once it is believed there is no way back, and the IdentityService may be corrected",
@@ -400,12 +402,12 @@ func applications() map[string]decideCase {
 			want: wait(reasonVanished),
 		},
 		"whose application it is, is known before it is read": {
-			facts: bound(func(f *facts) { f.application, f.record.read = applicationFacts{}, false }),
+			facts: bound(func(f *facts) { f.application, f.record.lookup = applicationFacts{}, recordUnread }),
 			want:  decision{Step: stepReadRecord},
 		},
 		"this process knows it": {
 			facts: bound(func(f *facts) {
-				f.application, f.record.read = applicationFacts{}, false
+				f.application, f.record.lookup = applicationFacts{}, recordUnread
 				f.ownAccount = true
 			}),
 			want: decision{Step: stepRead},

@@ -242,7 +242,7 @@ func lostCalls() map[string]decideCase {
 		"an open call is looked for before the application is read": {
 			why: "what the read shows is to be compared with it",
 			facts: bound(func(f *facts) {
-				f.application, f.record.read = applicationFacts{}, false
+				f.application, f.record.lookup = applicationFacts{}, recordUnread
 				f.ownAccount, f.openCall = true, true
 			}),
 			want: decision{Step: stepReadRecord},

@@ -39,7 +39,7 @@ func decisionReason(f facts) string {
 	switch {
 	case f.decision.When != "" && !ruleHolds(f):
 		return v1alpha1.ReasonDecisionWaiting
-	case a.stage == client.StageOpen && a.evidence.settled && f.now.Sub(a.evidence.since) >= f.ruleDelay:
+	case a.stage == client.StageOpen && a.evidence.checks >= checksSettled && f.now.Sub(a.evidence.since) >= f.ruleDelay:
 		return v1alpha1.ReasonStateUnknown
 	case a.stage != client.StageInReview:
 		return v1alpha1.ReasonDecisionWaiting
@@ -52,13 +52,13 @@ func decisionReason(f facts) string {
 // may come one after the other.
 func ruleHolds(f facts) bool {
 	e := f.application.evidence
-	return e.passed && f.now.Sub(e.since) >= f.ruleDelay
+	return e.checks == checksPassed && f.now.Sub(e.since) >= f.ruleDelay
 }
 
 // ruleRemains is for how long the evidence still has to stay as it is; 0 if nothing waits for that.
 func ruleRemains(f facts) time.Duration {
 	e := f.application.evidence
-	if f.decision.Outcome == "" || f.final() || !f.application.read() || !e.settled {
+	if f.decision.Outcome == "" || f.final() || !f.application.read() || e.checks < checksSettled {
 		return 0
 	}
 	return max(0, f.ruleDelay-f.now.Sub(e.since))

@@ -24,7 +24,7 @@ func decisions() map[string]decideCase {
 			want:  wait(v1alpha1.ReasonDecisionOutdated),
 		},
 		"no evidence, because the record is lost": {
-			facts: decided(completeSeen, func(f *facts) { f.application.evidence = evidenceFacts{known: true} }),
+			facts: decided(completeSeen, func(f *facts) { f.application.evidence = evidenceFacts{checks: checksOpen} }),
 			want:  wait(v1alpha1.ReasonDecisionOutdated),
 		},
 		"evidence is not known before the record is read": {
@@ -33,7 +33,7 @@ func decisions() map[string]decideCase {
 		},
 		"the rule holds": {
 			facts: decided(completeRule, func(f *facts) {
-				f.application.evidence.passed, f.application.evidence.settled = true, true
+				f.application.evidence.checks = checksPassed
 			}),
 			want: decision{Step: stepBegin}, call: completeCall,
 		},
@@ -45,7 +45,7 @@ func decisions() map[string]decideCase {
 			why: "checks may come one after the other",
 			facts: decided(completeRule, func(f *facts) {
 				e := &f.application.evidence
-				e.passed, e.settled = true, true
+				e.checks = checksPassed
 				e.since = now.Add(-time.Minute)
 			}),
 			want: waitFor(v1alpha1.ReasonAccepted, 9*time.Minute),
@@ -62,13 +62,13 @@ func decisions() map[string]decideCase {
 		},
 		"a state that nobody knows": {
 			facts: decided(completeSeen, func(f *facts) {
-				f.application.stage, f.application.evidence.settled = client.StageOpen, true
+				f.application.stage, f.application.evidence.checks = client.StageOpen, checksSettled
 			}),
 			want: wait(v1alpha1.ReasonStateUnknown),
 		},
 		"a state that nobody knows, for a moment": {
 			facts: decided(completeSeen, func(f *facts) {
-				f.application.stage, f.application.evidence.settled = client.StageOpen, true
+				f.application.stage, f.application.evidence.checks = client.StageOpen, checksSettled
 				f.application.evidence.since = now.Add(-9 * time.Minute)
 			}),
 			want: waitFor(v1alpha1.ReasonAccepted, time.Minute),
@@ -92,7 +92,7 @@ func decisions() map[string]decideCase {
 		"a decision by rule that was refused": {
 			why: "it was about what shows now, though nobody has named it",
 			facts: decided(completeRule, func(f *facts) {
-				f.application.evidence.passed = true
+				f.application.evidence.checks = checksPassed
 				f.record = logged(completeCall, v1alpha1.CallRefused, 0)
 			}),
 			want: wait(v1alpha1.ReasonDecisionRefused),
@@ -100,7 +100,7 @@ func decisions() map[string]decideCase {
 		"a decision by rule that was refused, and other evidence": {
 			facts: decided(completeRule, func(f *facts) {
 				shows("new-2")(f)
-				f.application.evidence.passed = true
+				f.application.evidence.checks = checksPassed
 				f.record = logged(completeCall, v1alpha1.CallRefused, 0)
 			}),
 			want: decision{Step: stepBegin}, call: &v1alpha1.Call{Kind: v1alpha1.CallComplete, Evidence: "new-2"},

@@ -101,7 +101,7 @@ func deletions() map[string]decideCase {
 			why: "the manifest does not name it",
 			facts: newMandate(func(f *facts) {
 				f.deletion = deletion()
-				f.record = recordFacts{read: true, exists: true, otherReference: true, id: 7}
+				f.record = recordFacts{lookup: recordFound, otherReference: true, id: 7}
 			}),
 			want: wait(v1alpha1.ReasonDeletionRefused),
 		},
@@ -136,7 +136,7 @@ func loggedDeletions() map[string]decideCase {
 	unproven := func(f *facts) { f.application = applicationFacts{lookup: applicationUnproven} }
 	lagging := func(f *facts) { f.seen, f.createdTime = false, now.Add(-time.Second) }
 	atOtherURL := func(f *facts) { f.record.otherURL = true }
-	byAnother := func(f *facts) { f.record.otherAccount = true }
+	byAnother := func(f *facts) { f.record.account = accountOther }
 	inState := func(stage client.Stage) func(*facts) { return func(f *facts) { f.application.stage = stage } }
 	archiving := func(f *facts) {
 		f.deletion.policy = v1alpha1.DeletionPolicyArchive
@@ -290,7 +290,7 @@ func TestLostDeletionShows(t *testing.T) {
 		},
 		"missing in another account": {
 			func(f *facts) {
-				f.application, f.record.otherAccount = applicationFacts{lookup: applicationMissing}, true
+				f.application, f.record.account = applicationFacts{lookup: applicationMissing}, accountOther
 			}, false,
 		},
 		"closed": {func(f *facts) { f.application.stage = client.StageClosed }, true},

@@ -68,9 +68,9 @@ func (s subscriptionFacts) next(f facts, reason string) step {
 	case s.wish == notWanted, s.phase == subscriptionPaused, !f.service.Ready, f.service.Deleting, callsRemain(f),
 		!slices.Contains(subscribesAfter, reason), f.final(), f.archive, f.application.archived, !s.readHere:
 		return ""
-	case !f.record.read:
+	case !f.record.read():
 		return stepReadRecord
-	case f.record.id != f.id, f.record.otherURL, f.record.otherAccount, !f.record.sent:
+	case f.record.id != f.id, f.record.otherURL, f.record.account == accountOther, !f.record.sent():
 		return ""
 	default:
 		return s.nextRequest(f)
@@ -113,12 +113,12 @@ func (s subscriptionFacts) state(f facts) v1alpha1.SubscriptionState {
 	if s.ended != "" {
 		return s.ended
 	}
-	if s.wish == notWanted || !r.read || r.id != f.id || r.otherURL {
+	if s.wish == notWanted || !r.read() || r.id != f.id || r.otherURL {
 		return ""
 	}
 	entry := r.made(subscribeOrder())
 	switch {
-	case !r.sent:
+	case !r.sent():
 		return v1alpha1.SubscriptionNotCreated
 	case entry == nil && r.wasMade(subscribeOrder()):
 		return v1alpha1.SubscriptionOutcomeUnknown

@@ -157,11 +157,11 @@ func subscriptions() map[string]decideCase {
 			want: later,
 		},
 		"an application that somebody else created": {
-			of:   of(func(f *allFacts) { f.record.sent = false }),
+			of:   of(func(f *allFacts) { f.record.sends = 0 }),
 			want: later,
 		},
 		"an application that somebody else created, and somebody asks": {
-			of:   of(func(f *allFacts) { f.record.sent, f.subscription.wish = false, wantedAgain }),
+			of:   of(func(f *allFacts) { f.record.sends, f.subscription.wish = 0, wantedAgain }),
 			want: later,
 		},
 		"an application that was not read here": {
@@ -291,9 +291,9 @@ func holdSubscription(t *rapid.T, f facts, s subscriptionFacts) {
 	switch {
 	case s.phase == subscriptionIdle, s.phase == subscriptionPaused:
 		t.Fatalf("begins a subscription without a slot: %+v", f)
-	case !f.record.read, f.record.id != f.id, f.record.otherURL, f.record.otherAccount, !s.readHere:
+	case !f.record.read(), f.record.id != f.id, f.record.otherURL, f.record.account == accountOther, !s.readHere:
 		t.Fatalf("subscribes what may be another one's: %+v", f)
-	case !f.record.sent:
+	case !f.record.sent():
 		t.Fatalf("subscribes what somebody else has created: %+v", f)
 	case f.record.open() != nil:
 		t.Fatalf("begins a subscription while another call is open: %+v", f)

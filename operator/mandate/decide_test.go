@@ -20,8 +20,8 @@ func newMandate(change func(*facts)) facts {
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, confirmDelay: 5 * time.Minute,
 		service: serviceFacts{Exists: true, Known: true, Ready: true},
-		record:  recordFacts{read: true},
-		inputs:  inputsFacts{resolved: true, digest: "now"},
+		record:  recordFacts{lookup: recordMissing},
+		inputs:  inputsFacts{digest: "now"},
 	}
 	change(&f)
 	return f
@@ -30,9 +30,7 @@ func newMandate(change func(*facts)) facts {
 // sent is a record of ours whose attempt may have reached the service that long ago, and was seen ever since.
 func sent(ago time.Duration, change func(*recordFacts)) recordFacts {
 	r := recordFacts{
-		read:         true,
-		exists:       true,
-		sent:         true,
+		lookup:       recordFound,
 		sends:        1,
 		inputs:       "then",
 		firstStarted: now.Add(-ago),
@@ -46,7 +44,7 @@ func sent(ago time.Duration, change func(*recordFacts)) recordFacts {
 
 // refused is a record of an attempt that created nothing.
 func refused(answer v1alpha1.CallAnswer) recordFacts {
-	return recordFacts{read: true, exists: true, answer: answer, inputs: "now"}
+	return recordFacts{lookup: recordFound, answer: answer, inputs: "now"}
 }
 
 const day = 24 * time.Hour
@@ -96,7 +94,7 @@ func creations() map[string]decideCase {
 	return map[string]decideCase{
 		"the ledger comes first": {
 			why:   "a Mandate that was deleted and applied again has an application already",
-			facts: newMandate(func(f *facts) { f.record.read = false }),
+			facts: newMandate(func(f *facts) { f.record.lookup = recordUnread }),
 			want:  decision{Step: stepReadRecord},
 		},
 		"an outcome without an application": {
@@ -107,19 +105,19 @@ func creations() map[string]decideCase {
 		"an outcome without an application, and nobody has looked": {
 			facts: newMandate(func(f *facts) {
 				f.outcome, f.neverReconciled = v1alpha1.OutcomeCompleted, true
-				f.record.read = false
+				f.record.lookup = recordUnread
 			}),
 			want: decision{Step: stepReadRecord},
 		},
 		"the record of a new Mandate is created without looking": {
 			why:   "whether there is one is what creating it shows",
-			facts: newMandate(func(f *facts) { f.neverReconciled, f.record.read = true, false }),
+			facts: newMandate(func(f *facts) { f.neverReconciled, f.record.lookup = true, recordUnread }),
 			want:  decision{Step: stepClaim},
 		},
 		"inputs before a claim without looking": {
 			facts: newMandate(func(f *facts) {
 				f.neverReconciled = true
-				f.record.read = false
+				f.record.lookup = recordUnread
 				f.inputs = inputsFacts{}
 			}),
 			want: decision{Step: stepResolve},
@@ -128,7 +126,7 @@ func creations() map[string]decideCase {
 			why: "it may have been applied again, and then it has an application that needs no Secret any more",
 			facts: newMandate(func(f *facts) {
 				f.neverReconciled = true
-				f.record.read = false
+				f.record.lookup = recordUnread
 				f.inputs.problem = v1alpha1.ReasonSecretNotFound
 			}),
 			want: decision{Step: stepReadRecord},
@@ -136,7 +134,7 @@ func creations() map[string]decideCase {
 		"a new Mandate after its deadline is looked for": {
 			facts: newMandate(func(f *facts) {
 				f.neverReconciled = true
-				f.record.read = false
+				f.record.lookup = recordUnread
 				f.createBefore = now
 			}),
 			want: decision{Step: stepReadRecord},
@@ -264,12 +262,12 @@ func creations() map[string]decideCase {
 			want: wait(v1alpha1.ReasonApplicationExists),
 		},
 		"an application under another reference": {
-			facts: newMandate(func(f *facts) { f.record = recordFacts{read: true, exists: true, otherReference: true, id: 7} }),
+			facts: newMandate(func(f *facts) { f.record = recordFacts{lookup: recordFound, otherReference: true, id: 7} }),
 			want:  wait(v1alpha1.ReasonApplicationExists),
 		},
 		"an application under another reference, after the deadline": {
 			facts: newMandate(func(f *facts) {
-				f.record = recordFacts{read: true, exists: true, otherReference: true, id: 7}
+				f.record = recordFacts{lookup: recordFound, otherReference: true, id: 7}
 				f.createBefore = now
 			}),
 			want: wait(v1alpha1.ReasonApplicationExists),
@@ -283,14 +281,14 @@ func creations() map[string]decideCase {
 		},
 		"an application at another service, and under another reference": {
 			facts: newMandate(func(f *facts) {
-				f.record = recordFacts{read: true, exists: true, otherURL: true, otherReference: true, id: 7}
+				f.record = recordFacts{lookup: recordFound, otherURL: true, otherReference: true, id: 7}
 			}),
 			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"an application under another reference is not adopted": {
 			facts: newMandate(func(f *facts) {
 				f.adopt = 7
-				f.record = recordFacts{read: true, exists: true, otherReference: true, id: 7}
+				f.record = recordFacts{lookup: recordFound, otherReference: true, id: 7}
 			}),
 			want: wait(v1alpha1.ReasonApplicationExists),
 		},
@@ -311,13 +309,13 @@ func creations() map[string]decideCase {
 		},
 		"another application than the one at another service is not adopted": {
 			facts: newMandate(func(f *facts) {
-				f.adopt, f.record = 8, recordFacts{read: true, exists: true, otherURL: true, id: 7}
+				f.adopt, f.record = 8, recordFacts{lookup: recordFound, otherURL: true, id: 7}
 			}),
 			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"an application that another service does not have is not adopted": {
 			facts: newMandate(func(f *facts) {
-				f.adopt, f.record = 7, recordFacts{read: true, exists: true, otherURL: true, id: 7}
+				f.adopt, f.record = 7, recordFacts{lookup: recordFound, otherURL: true, id: 7}
 				f.application = applicationFacts{lookup: applicationMissing}
 			}),
 			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
@@ -325,7 +323,7 @@ func creations() map[string]decideCase {
 		"an application of a service that has moved is adopted": {
 			why: "it is shown with its reference",
 			facts: newMandate(func(f *facts) {
-				f.adopt, f.record = 7, recordFacts{read: true, exists: true, otherURL: true, id: 7}
+				f.adopt, f.record = 7, recordFacts{lookup: recordFound, otherURL: true, id: 7}
 				f.application = applicationFacts{lookup: applicationFound, sameReference: true}
 			}),
 			want: decision{Step: stepAdopt},
@@ -340,7 +338,7 @@ func creations() map[string]decideCase {
 		},
 		"not by another account, in which it is free": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(91*time.Second, func(r *recordFacts) { r.otherAccount = true })
+				f.record = sent(91*time.Second, func(r *recordFacts) { r.account = accountOther })
 			}),
 			want: wait(reasonOtherAccount),
 		},
@@ -348,7 +346,7 @@ func creations() map[string]decideCase {
 			why: "it certainly created nothing, and this one may create it",
 			facts: newMandate(func(f *facts) {
 				f.record = refused(v1alpha1.AnswerRefused)
-				f.record.otherAccount = true
+				f.record.account = accountOther
 			}),
 			want: decision{Step: stepBegin},
 		},
@@ -356,7 +354,7 @@ func creations() map[string]decideCase {
 			why: "that may be an earlier application of this Mandate, of which the ledger was lost",
 			facts: newMandate(func(f *facts) {
 				f.record = refused(v1alpha1.AnswerDuplicate)
-				f.record.otherAccount = true
+				f.record.account = accountOther
 			}),
 			want: wait(v1alpha1.ReasonReferenceConflict),
 		},
@@ -482,7 +480,7 @@ func creations() map[string]decideCase {
 			want:  decision{Step: stepRead},
 		},
 		"an IdentityService without a connection yet": {
-			facts: newMandate(func(f *facts) { f.service, f.record.read = serviceFacts{Exists: true}, false }),
+			facts: newMandate(func(f *facts) { f.service, f.record.lookup = serviceFacts{Exists: true}, recordUnread }),
 			want:  wait(v1alpha1.ReasonIdentityServiceNotReady),
 		},
 		"an unknown outcome, and the ledger lost": {

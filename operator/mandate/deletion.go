@@ -59,7 +59,7 @@ func (r *reconciliation) reportDeletion(ctx context.Context) {
 	logger := log.FromContext(ctx).WithValues("deletionPolicy", d.policy, "applicationID", r.facts.id)
 	switch {
 	case !d.requested || !d.wantsFinalizer():
-	case r.facts.id == 0 && (r.facts.record.sent || r.facts.unknown):
+	case r.facts.id == 0 && (r.facts.record.sent() || r.facts.unknown):
 		r.givenUp("The operator releases the Mandate, but its application may exist: its id was never known. Look for it " +
 			"at the service by the reference in the operator's log.")
 		logger.Error(nil, "Releasing the Mandate, but its application may exist: its id was never known",

@@ -42,6 +42,6 @@ func (r *reconciliation) depositInMandate(ctx context.Context) error {
 	r.facts.id = id
 	r.facts.bound = true
 	r.facts.deletion = r.newDeletionFacts(r.mandate)
-	r.facts.acted = false // the service goes with the namespace, so what deletionPolicy says cannot wait
+	r.facts.acts = actsNone // the service goes with the namespace, so what deletionPolicy says cannot wait
 	return nil
 }

@@ -12,19 +12,24 @@ import (
 	"github.com/mandate-io/idv/operator/evidence"
 )
 
+// checksState is how far the checks are that the service shows now.
+type checksState int
+
+const (
+	checksUnknown checksState = iota // the record has to be read first: it has the key of the evidence
+	checksOpen
+	checksSettled // none waits for the individual or a review
+	checksPassed  // they are settled, and all have passed, not only in a round before the last reset
+)
+
 // evidenceFacts is what decisions are compared with.
 type evidenceFacts struct {
-	// known: it is that of what the service shows now. Otherwise, the record has to be read first: it has the key.
-	known bool
+	checks checksState
 	// shown is for the status. "" if the individuals are unmatched, or there is no record.
 	shown string
 	// reviewed is the same, with the checks that reviews of this spec have changed as their authors saw them. A review
 	// and the decision may come with one commit.
 	reviewed string
-	// settled: no check waits for the individual or a review.
-	settled bool
-	// passed: all checks have, and not only in a round before the last reset.
-	passed bool
 	// since is when this process first saw it so.
 	since time.Time
 }
@@ -38,7 +43,7 @@ func (e evidenceFacts) holds(seen string) bool {
 type seenEvidence struct {
 	content         uint64 // of what the service shows, without the key
 	shown, reviewed string
-	settled, passed bool
+	checks          checksState
 	since           time.Time
 	// newRounds are the resets after which another round was read, by the names of the individuals. It is not changed,
 	// but replaced.
@@ -103,11 +108,11 @@ func (r *reconciliation) observeEvidence(projected *v1alpha1.MandateStatus) {
 	unchanged := same && shown != "" && seen.content == content && seen.shown == shown && !state.recordOutdated()
 	switch {
 	case r.facts.application.unmatched():
-		*e = evidenceFacts{known: true}
-	case r.facts.record.read:
+		*e = evidenceFacts{checks: checksOpen}
+	case r.facts.record.read():
 		r.computeEvidence()
 	case unchanged && !r.needsEvidence():
-		*e = evidenceFacts{known: true, shown: shown}
+		*e = evidenceFacts{checks: checksOpen, shown: shown}
 		r.rememberEvidence(content)
 	}
 }
@@ -125,7 +130,7 @@ func (r *reconciliation) computeEvidence() {
 	if r.application == nil || a.unmatched() {
 		return
 	}
-	a.evidence = evidenceFacts{known: true}
+	a.evidence = evidenceFacts{checks: checksOpen}
 	if r.record == nil {
 		return
 	}
@@ -144,7 +149,7 @@ func (r *reconciliation) computeEvidence() {
 	last, _ := evidence.Parse(r.localState.Get(r.mandate).evidence.reviewed)
 	number := changes(r.mandate.Status.Evidence, last, now, before)
 	a.evidence.shown, a.evidence.reviewed = evidence.Number(now, number), evidence.Number(before, number)
-	a.evidence.settled, a.evidence.passed = r.checksSettled(), r.allChecksPassed()
+	a.evidence.checks = r.checksState()
 	r.rememberEvidence(contentOf(r.matching.Individuals))
 }
 
@@ -178,12 +183,12 @@ func (r *reconciliation) key() evidence.Key { return evidence.Key(r.record.Spec.
 func (r *reconciliation) rememberEvidence(content uint64) {
 	e := &r.facts.application.evidence
 	r.localState.Update(r.mandate, func(s *localState) {
-		if s.evidence.shown != e.shown || s.evidence.settled != e.settled || s.evidence.passed != e.passed {
+		if s.evidence.shown != e.shown || s.evidence.checks != e.checks {
 			s.evidence.since = r.facts.now
 		}
 		s.evidence.content = content
 		s.evidence.shown, s.evidence.reviewed = e.shown, e.reviewed
-		s.evidence.settled, s.evidence.passed = e.settled, e.passed
+		s.evidence.checks = e.checks
 		e.since = s.evidence.since
 	})
 }

@@ -13,7 +13,7 @@ func specGuards() map[string]explore.Guard {
 		},
 		"adopted for another spec": {
 			Why: "a person has adopted it for other people", File: differsFile,
-			Old: "r.facts.adopt != r.facts.id\n}", Off: "r.facts.adopt != r.facts.id && (ON || r.facts.record.sent)\n}",
+			Old: "r.facts.adopt != r.facts.id\n}", Off: "r.facts.adopt != r.facts.id && (ON || r.facts.record.sent())\n}",
 			CaughtBy: "TestExplore/alone: another Mandate of the name for another person, after an adoption", Fails: "I12: ",
 		},
 		"edited before the status shows the application": {
@@ -28,7 +28,7 @@ func specGuards() map[string]explore.Guard {
 		},
 		"edited between two requests": {
 			Why: "the first one may have created the application", File: differsFile,
-			Old: "!r.facts.record.edited &&", Off: "(!ON || !r.facts.record.edited) &&",
+			Old: "!create.Edited &&", Off: "(!ON || !create.Edited) &&",
 			CaughtBy: "TestDifferences", Fails: "TestDifferences/as_it_was_sent,_but_not_at_first,_and_nothing_shows",
 		},
 		"too little to compare": {

@@ -19,8 +19,8 @@ func subscriptionGuards() map[string]explore.Guard {
 		},
 		"application of somebody else": {
 			Why: "a person who created it may have subscribed it", File: decideFile,
-			Old:      "	case f.record.id != f.id, f.record.otherURL, f.record.otherAccount, !f.record.sent:",
-			Off:      "	case f.record.id != f.id, f.record.otherURL, f.record.otherAccount, ON && !f.record.sent:",
+			Old:      "	case f.record.id != f.id, f.record.otherURL, f.record.account == accountOther, !f.record.sent():",
+			Off:      "	case f.record.id != f.id, f.record.otherURL, f.record.account == accountOther, ON && !f.record.sent():",
 			CaughtBy: "TestDecide", Fails: "TestDecide/an_application_that_somebody_else_created,_and_somebody_asks",
 		},
 		"refused subscription": {

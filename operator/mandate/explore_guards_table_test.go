@@ -243,7 +243,7 @@ func guards() map[string]explore.Guard {
 			Why:  "a 404 never leads to a create",
 			File: "decide_application.go",
 			Old:  "	case a.missing():\n		return decideMissing(f)",
-			Off: "	case a.missing() && !ON:\n		return decision{Step: pick(f.inputs.resolved, stepClaim, stepResolve)}\n" +
+			Off: "	case a.missing() && !ON:\n		return decision{Step: pick(f.inputs.resolved(), stepClaim, stepResolve)}\n" +
 				"	case a.missing():\n		return decideMissing(f)",
 			CaughtBy: "TestExplore/alone: missing applications", Fails: "I[15]: ",
 		},
@@ -254,12 +254,12 @@ func guards() map[string]explore.Guard {
 		},
 		"a lost create in another account": {
 			Why: "the reference is free there", File: decideFile,
-			Old: "	case r.otherName: // in which", Off: "	case ON && r.otherName: // in which",
+			Old: "	case r.account != accountSame: //", Off: "	case ON && r.account != accountSame: //",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_lost_create_of_an_account_that_is_the_same",
 		},
 		"a call in another account": {
 			Why: "it would reach somebody else's application", File: "facts.go",
-			Old: "	return f.record.otherAccount && !f.app", Off: "	return ON && f.record.otherAccount && !f.app",
+			Old: "	return f.record.account == accountOther &&", Off: "	return ON && f.record.account == accountOther &&",
 			CaughtBy: "TestExplore/alone: exchanged credentials, and something to do", Fails: "I5: ",
 		},
 		"Deleted is looked for again": {
@@ -301,8 +301,8 @@ func guards() map[string]explore.Guard {
 		},
 		"an accepted create is final": {
 			Why: "the service may carry it out later, and find the reference free twice", File: decideFile,
-			Old:      "	case r.accepted && f.now",
-			Off:      "	case ON && r.accepted && f.now",
+			Old:      "	case r.accepted() && f.now",
+			Off:      "	case ON && r.accepted() && f.now",
 			CaughtBy: "TestDecide", Fails: "TestDecide/an_accepted_create_is_never_sent_again",
 		},
 		"an accepted create is recorded": {
@@ -420,8 +420,8 @@ func guards() map[string]explore.Guard {
 		"one call a reconciliation": {
 			Why:      "the first may have changed what the second was decided on",
 			File:     decideFile,
-			Old:      "{ return f.acted && slices",
-			Off:      "{ return ON && f.acted && slices",
+			Old:      "	return f.acts != actsNone && slices",
+			Off:      "	return ON && f.acts != actsNone && slices",
 			CaughtBy: "TestExplore/alone: decisions, archiving and reviews", Fails: "I(9|10): ",
 		},
 		"log of a call": {

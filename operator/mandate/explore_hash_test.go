@@ -197,7 +197,7 @@ func rename(w *world, o *operator) {
 	if p := o.current; p != nil {
 		p.nonce = cmp.Or(names[p.nonce], p.nonce)
 		p.record = renamed(p.record)
-		if p.record != nil && p.facts.record.exists {
+		if p.record != nil && p.facts.record.exists() {
 			p.facts.record.calls = p.record.Spec.Calls
 		}
 	}

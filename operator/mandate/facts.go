@@ -53,8 +53,7 @@ type facts struct {
 	service     serviceFacts
 	ownAccount  bool // this process knows that it is the record's
 	openCall    bool // this process knows that the record has a call whose result is open
-	acted       bool // this reconciliation sent a request that acts on people
-	noSlot      bool // and the read that follows waits for others: the service is slow
+	acts        actsState
 	record      recordFacts
 	inputs      inputsFacts
 	attempt     attemptFacts
@@ -72,17 +71,41 @@ type facts struct {
 
 type serviceFacts = engine.ServiceFacts
 
+// actsState is whether this reconciliation has sent a request that acts on people.
+type actsState int
+
+const (
+	actsNone actsState = iota
+	actsSent
+	actsReadWaits // it has, and the read that follows waits for others: the service is slow
+)
+
+// recordLookup is what a look into the ledger came to.
+type recordLookup int
+
+const (
+	recordUnread recordLookup = iota
+	recordMissing
+	recordFound
+)
+
+// recordAccount is the account that a record is about, beside that of the connection.
+type recordAccount int
+
+const (
+	accountSame    recordAccount = iota
+	accountRenamed               // it has another name, and somebody knows that both are the same
+	accountOther                 // it has another name, and nobody knows that
+)
+
 // recordFacts is what the ledger says of the Mandates of this name.
 type recordFacts struct {
-	read   bool
-	exists bool
+	lookup recordLookup
 	// otherReference: the record has another one than the Mandate, which was edited or applied again since.
 	otherReference bool
 	// otherURL: the record is about another service than the one that the spec names now.
 	otherURL bool
-	// otherAccount: it is about another account than that of the connection, and nobody knows that both are the same.
-	// otherName: by name, whatever anybody knows.
-	otherAccount, otherName bool
+	account  recordAccount
 	// restored: it is from a backup, and may lack what was sent since. Nothing is created.
 	restored bool
 	id       int64
@@ -92,12 +115,10 @@ type recordFacts struct {
 	// full: it cannot hold another one.
 	full bool
 	// Of the create.
-	sent         bool  // a request may have been carried out
-	sends        int32 // how many may have been
-	accepted     bool  // the service does it later, or its answer showed an id that may not be the application's
+	sends        int32 // how many requests may have been carried out
+	result       v1alpha1.CallResult
 	answer       v1alpha1.CallAnswer
 	inputs       string
-	edited       bool // the requests were not made from the same spec
 	firstStarted time.Time
 	retryAt      time.Time // when one that may succeed later is sent again
 	candidate    int64     // an id that the answer showed without the reference
@@ -109,7 +130,7 @@ type recordFacts struct {
 // otherAccount: nothing that acts on people may be sent for the record, and no 404 is believed. That can end by itself:
 // the service shows the application, or the credentials are corrected.
 func (f *facts) otherAccount() bool {
-	return f.record.otherAccount && !f.application.sameAccount
+	return f.record.account == accountOther && !f.application.sameAccount
 }
 
 // accountReason is why nothing is sent while the account may be another one than that of the application. Somebody
@@ -121,11 +142,21 @@ func (f *facts) accountReason() string {
 	return reasonOtherAccount
 }
 
+func (r *recordFacts) read() bool { return r.lookup != recordUnread }
+
+func (r *recordFacts) exists() bool { return r.lookup == recordFound }
+
+// sent: a create may have been carried out.
+func (r *recordFacts) sent() bool { return r.sends > 0 }
+
+// accepted: the service creates later, or its answer showed an id that may not be the application's.
+func (r *recordFacts) accepted() bool { return r.result == v1alpha1.CallAccepted }
+
 // isOpen: a create may be under way, or nobody knows what became of it.
-func (r recordFacts) isOpen() bool { return r.sent && r.answer == "" && !r.accepted }
+func (r *recordFacts) isOpen() bool { return r.sent() && r.answer == "" && !r.accepted() }
 
 // mayExist: there is an application, or an attempt that may have created one. A Mandate of this name gets no other.
-func (r recordFacts) mayExist() bool { return r.sent || r.id != 0 }
+func (r *recordFacts) mayExist() bool { return r.sent() || r.id != 0 }
 
 // deletionFacts is what the end of the Mandate means for the application.
 type deletionFacts struct {
@@ -142,10 +173,11 @@ func (d deletionFacts) wantsFinalizer() bool {
 
 // inputsFacts is what the application is to be made from.
 type inputsFacts struct {
-	resolved bool
-	problem  string // reason; "" if all is there
-	digest   string
+	problem string // reason; "" if all is there
+	digest  string
 }
+
+func (i inputsFacts) resolved() bool { return i != inputsFacts{} }
 
 // attemptPhase is how far this reconciliation has come with a call.
 type attemptPhase int

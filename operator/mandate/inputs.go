@@ -23,7 +23,6 @@ func (r *reconciliation) resolve(ctx context.Context) error {
 	r.request = idv.NewApplication{}
 	if !usesSecrets(r.mandate) {
 		r.facts.inputs = r.specInputs()
-		r.facts.inputs.resolved = true
 		return nil
 	}
 	live := &v1alpha1.Mandate{}
@@ -40,7 +39,6 @@ func (r *reconciliation) resolve(ctx context.Context) error {
 		return err
 	}
 	r.facts.inputs = inputs
-	r.facts.inputs.resolved = true
 	return nil
 }
 

@@ -226,9 +226,12 @@ func (r *reconciliation) readsAreSlow() bool { return r.session.Connection.Manda
 // nextSlot takes another slot for the read that follows a call on people, because others may have waited for longer. A
 // service that is fast costs one reconciliation for both.
 func (r *reconciliation) nextSlot() {
-	if r.facts.acted && decideNext(r.facts).Step == stepRead && r.readsAreSlow() {
+	if r.facts.acts != actsNone && decideNext(r.facts).Step == stepRead && r.readsAreSlow() {
 		r.session.Slot.Release()
-		r.facts.noSlot = !r.acquireSlot(r.class())
+		r.facts.acts = actsReadWaits
+		if r.acquireSlot(r.class()) {
+			r.facts.acts = actsSent
+		}
 	}
 }
 
@@ -255,7 +258,9 @@ func (r *reconciliation) Priority() *int { return engine.Priority(r.urgent()) }
 func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	ctx, cancel := r.deadline.Bound(ctx)
 	defer cancel()
-	r.facts.acted = r.facts.acted || s == stepSend && r.facts.attempt.kind != v1alpha1.CallSubscribe
+	if s == stepSend && r.facts.attempt.kind != v1alpha1.CallSubscribe {
+		r.facts.acts = actsSent
+	}
 	err := r.perform(ctx, s)
 	if err == nil {
 		r.nextSlot()

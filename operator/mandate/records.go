@@ -19,7 +19,6 @@ func (r *reconciliation) readRecord(ctx context.Context) error {
 		return err
 	}
 	r.setRecord(record)
-	r.facts.record.read = true
 	return nil
 }
 
@@ -38,9 +37,9 @@ func (s *localState) recordOutdated() bool { return s.recordChanges != s.recordS
 // setRecord takes over what a record says.
 func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 	r.record = record
-	found := recordFacts{read: r.facts.record.read || record != nil}
+	found := recordFacts{lookup: recordMissing}
 	if record != nil {
-		found.exists, found.full = true, ledger.IsFull(record)
+		found.lookup, found.full = recordFound, ledger.IsFull(record)
 		found.calls, found.earlier = record.Spec.Calls, record.Spec.Earlier
 		if id := record.Spec.ApplicationID; id != nil {
 			found.id = *id
@@ -49,8 +48,12 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 		// The record of another application says nothing about the one in the status.
 		about := r.facts.id == 0 || r.facts.id == found.id
 		found.otherURL = about && record.Spec.ServiceURL != r.session.Connection.URL
-		found.otherAccount = about && r.session.Connection.IsOther(record)
-		found.otherName = about && r.session.Connection.HasOtherName(record)
+		switch used := &r.session.Connection; {
+		case about && used.IsOther(record):
+			found.account = accountOther
+		case about && used.HasOtherName(record):
+			found.account = accountRenamed
+		}
 		found.restored = ledger.IsRestored(record, engine.CompleteRecord(r.mandate))
 		found.setCreate(record)
 		found.observed = r.firstSeen(ledger.Open(record))
@@ -64,9 +67,7 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 	if found.candidate != 0 {
 		r.selectCandidates()
 	}
-	if found.read {
-		r.computeEvidence()
-	}
+	r.computeEvidence()
 	r.dropUnsent()
 }
 
@@ -76,9 +77,8 @@ func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord) {
 	if create == nil {
 		return
 	}
-	f.sent, f.sends = create.Sends > 0, create.Sends
-	f.accepted, f.answer = create.Result == v1alpha1.CallAccepted, create.Answer
-	f.inputs, f.edited = create.Inputs, create.Edited
+	f.sends, f.result = create.Sends, create.Result
+	f.answer, f.inputs = create.Answer, create.Inputs
 	f.firstStarted = create.FirstStartedTime.Time
 	f.retryAt = ledger.RetryTime(record, create)
 	if create.CandidateID != nil {

@@ -28,7 +28,7 @@ func TestRecordOfAnotherServiceOrReference(t *testing.T) {
 			r.setRecord(&v1alpha1.ApplicationRecord{Spec: v1alpha1.ApplicationRecordSpec{
 				ServiceURL: c.url, Reference: c.reference, ApplicationID: new(int64(7)),
 			}})
-			if got := mismatch(r.facts.record); r.facts.id != c.id || got != c.reason {
+			if got := mismatch(&r.facts.record); r.facts.id != c.id || got != c.reason {
 				t.Errorf("the id is %d with the reason %q, want %d and %q", r.facts.id, got, c.id, c.reason)
 			}
 		})

@@ -103,7 +103,8 @@ func (r *reconciliation) differences(live liveSpec, application *idv.Application
 
 // isSent reports whether the spec and its Secrets are those that the create was made from.
 func (r *reconciliation) isSent(live liveSpec) bool {
-	return r.facts.record.sent && !r.facts.record.edited && r.facts.record.inputs == live.inputs
+	create := ledger.CreateOf(r.record)
+	return create != nil && create.Sends > 0 && !create.Edited && create.Inputs == live.inputs
 }
 
 // shownDifferences names the fields of the spec that are not as the service shows them, each only if it shows it.

@@ -63,8 +63,10 @@ func TestDifferences(t *testing.T) {
 				r.record.Spec.SpecDigests = specDigests("salt", spec, request)
 			}
 			r.readingCandidate = c.candidate
-			r.facts.record.sent, r.facts.record.inputs = c.sent, "1"
-			r.facts.record.edited = c.edited
+			if c.sent {
+				create := v1alpha1.Call{Kind: v1alpha1.CallCreate, Sends: 1, Inputs: "1", Edited: c.edited}
+				r.record.Spec.Calls = []v1alpha1.Call{create}
+			}
 			if diff := cmp.Diff(c.want, r.differences(liveSpec{request: *c.live, inputs: "1"}, c.shown)); diff != "" {
 				t.Errorf("the fields that differ (-want +got):\n%s", diff)
 			}

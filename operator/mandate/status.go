@@ -158,7 +158,7 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 // existingReference returns the reference of an application that exists, or may exist, if the manifest now has another
 // reference; "" otherwise.
 func (r *reconciliation) existingReference() string {
-	if mismatch(r.facts.record) == "" {
+	if mismatch(&r.facts.record) == "" {
 		return ""
 	}
 	return r.record.Spec.Reference
@@ -314,12 +314,12 @@ func (r *reconciliation) decidedReason(outcome v1alpha1.Outcome) string {
 // openAttempt is the message of Created if nobody can say that no application exists, whatever else keeps it from being
 // created: an attempt may have created it. "" if that is not so.
 func (r *reconciliation) openAttempt() string {
-	if r.facts.record.sent {
+	if r.facts.record.sent() {
 		return conditionSpecs[v1alpha1.ReasonSettling].message
 	}
 	before := meta.FindStatusCondition(r.mandate.Status.Conditions, v1alpha1.ConditionCreated)
 	switch {
-	case !r.facts.unknown || r.facts.record.exists:
+	case !r.facts.unknown || r.facts.record.exists():
 		return ""
 	case before.Reason == v1alpha1.ReasonOutcomeUnknown: // the ledger was not read now, or has lost it
 		return before.Message
