@@ -85,7 +85,7 @@ func decideNext(f facts) decision {
 	case f.attempt.phase != attemptNone:
 		return decideAttempt(f) // a call is concluded even if the Mandate is being deleted
 	case f.deletion.requested:
-		return decideDeletion(f)
+		return f.deletion.decide(f)
 	case f.failureReason != "":
 		return waitFor(f.failureReason, f.retryAfter)
 	case f.deletion.wantsFinalizer() != f.deletion.finalizer:

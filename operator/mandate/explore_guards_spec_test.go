@@ -48,7 +48,7 @@ func specGuards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
 		},
 		"deletion of another spec's application": {
-			Why: "it was created for other people", File: "decide_application.go",
+			Why: "it was created for other people", File: "decide_deletion.go",
 			Old: " a.differs, r.otherURL", Off: " ON && a.differs, r.otherURL",
 			CaughtBy: "TestDecide",
 			Fails:    "TestDecide/a_Mandate_that_is_deleted,_and_whose_application_was_created_from_another_spec",

@@ -317,7 +317,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestDecide", Fails: "TestDecide/somebody_else's_404_is_not_believed_while_nothing_else_is_read",
 		},
 		"404 of somebody else before a deletion": {
-			Why: "the application may be there", File: "decide_application.go",
+			Why: "the application may be there", File: "decide_deletion.go",
 			Old: "	case a.unproven():\n", Off: "	case ON && a.unproven():\n",
 			CaughtBy: "TestDecide", Fails: "TestDecide/somebody_else's_404_does_not_end_a_deletion",
 		},
@@ -431,7 +431,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: decisions", Fails: "I13: ",
 		},
 		"deleted reference": {
-			Why: "the id may belong to an unrelated application", File: "decide_application.go",
+			Why: "the id may belong to an unrelated application", File: "decide_deletion.go",
 			Old: "	case !a.sameReference, a.differs,", Off: "	case ON && !a.sameReference, a.differs,",
 			CaughtBy: "TestDecide", Fails: "TestDecide/an_application_with_another_reference_is_not_deleted",
 		},

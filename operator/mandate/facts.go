@@ -158,19 +158,6 @@ func (r *recordFacts) isOpen() bool { return r.sent() && r.answer == "" && !r.ac
 // mayExist: there is an application, or an attempt that may have created one. A Mandate of this name gets no other.
 func (r *recordFacts) mayExist() bool { return r.sent() || r.id != 0 }
 
-// deletionFacts is what the end of the Mandate means for the application.
-type deletionFacts struct {
-	policy     v1alpha1.DeletionPolicy
-	finalizer  bool      // ours is on the Mandate, which cannot go before it is taken off
-	requested  bool      // the Mandate is being deleted
-	giveUpTime time.Time // when it is let go, whatever the service says
-}
-
-// wantsFinalizer: without one, the deletion would be over before anything can be done.
-func (d deletionFacts) wantsFinalizer() bool {
-	return d.policy == v1alpha1.DeletionPolicyArchive || d.policy == v1alpha1.DeletionPolicyDelete
-}
-
 // inputsFacts is what the application is to be made from.
 type inputsFacts struct {
 	problem string // reason; "" if all is there

@@ -130,14 +130,6 @@ func decisionOrder(f facts) *v1alpha1.Call {
 	return order
 }
 
-// deletionOrder is what deletionPolicy asks for.
-func deletionOrder(f facts) *v1alpha1.Call {
-	if f.deletion.policy == v1alpha1.DeletionPolicyArchive {
-		return archiveOrder()
-	}
-	return &v1alpha1.Call{Kind: v1alpha1.CallDelete}
-}
-
 // nextOrder is the call on the application that can be made now; nil if there is none. On request, archiving comes
 // last: it is tried again by itself, and the others are not.
 func nextOrder(f facts) *v1alpha1.Call {
@@ -145,7 +137,7 @@ func nextOrder(f facts) *v1alpha1.Call {
 	review := nextReview(f)
 	switch {
 	case f.deletion.requested:
-		return deletionOrder(f)
+		return f.deletion.order()
 	case archive && !f.requested:
 		return archiveOrder()
 	case review != nil:

@@ -89,7 +89,7 @@ var decisions = map[string][]control{
 	},
 	"a deletion is never carried out, or blocks the namespace": {
 		{
-			off: "a deletion waits for ever", file: "operator/mandate/decide_application.go",
+			off: "a deletion waits for ever", file: "operator/mandate/decide_deletion.go",
 			old: "f.vanished, deleted, !f.now.Before(d.giveUpTime):",
 			new: "f.vanished, deleted, ON && !f.now.Before(d.giveUpTime):",
 			in:  inMandate, test: "TestDecide",
