@@ -68,12 +68,11 @@ func (r *reconciliation) observeApplication(ctx context.Context, application *id
 	r.facts.bound = r.facts.bound || r.facts.id != 0 && (r.facts.adopt == 0 || r.facts.adopt == r.facts.id)
 	a.stage = r.session.Connection.States.Stage(application.State)
 	a.archived = application.Archived
-	projected := r.mandate.Status.DeepCopy()
-	project(projected, r.mandate, r.matching.Individuals, application)
-	if statusDigest(projected) != statusDigest(&r.mandate.Status) {
+	r.projection = project(r.mandate, r.matching.Individuals, application)
+	if r.projection.hash() != projectionOf(&r.mandate.Status).hash() {
 		r.localState.Update(r.mandate, func(s *localState) { s.changed = r.facts.now })
 	}
-	r.observeEvidence(projected)
+	r.observeEvidence()
 	r.applicationRead()
 	r.subscriber.facts.readHere = true
 }

@@ -25,7 +25,7 @@ func (r *reconciliation) depositInMandate(ctx context.Context) error {
 	r.mandate.ResourceVersion = live.ResourceVersion
 	r.mandate.Status = live.Status
 	updated := live.Status.DeepCopy()
-	updated.ApplicationID, updated.Reference = &id, r.reference
+	r.showApplication(updated, id)
 	version, err := r.patchStatus(ctx, updated)
 	if err != nil {
 		return err

@@ -77,13 +77,13 @@ func contentOf(found []*idv.Individual) uint64 {
 	return digest.Sum64()
 }
 
-// shownDigest is of what a status shows of that. It is compared and never stored.
-func shownDigest(status *v1alpha1.MandateStatus) uint64 {
+// content is of what evidence is of, as far as a status shows it. It is compared and never stored.
+func (p *projection) content() uint64 {
 	var digest maphash.Hash
 	digest.SetSeed(contentSeed)
 	encoder := json.NewEncoder(&digest)
-	for i := range status.Individuals {
-		individual := &status.Individuals[i]
+	for i := range p.individuals {
+		individual := &p.individuals[i]
 		_ = encoder.Encode(individual.ID)
 		if len(individual.Checks) == 0 {
 			_ = encoder.Encode(individual.State)
@@ -92,19 +92,19 @@ func shownDigest(status *v1alpha1.MandateStatus) uint64 {
 			_ = encoder.Encode([]any{c.ID, c.Name, c.State, c.FailedFields})
 		}
 	}
-	_ = encoder.Encode(status.Digest) // of what it does not show
+	_ = encoder.Encode(p.digest) // of what it does not show
 	return digest.Sum64()
 }
 
 // observeEvidence compares what the service shows with what the status and this process know. While nothing changes, by
 // an action either, and nothing is to be decided, the evidence in the status is kept without a look into the record. A
 // status that could not be written does not show what this process knows.
-func (r *reconciliation) observeEvidence(projected *v1alpha1.MandateStatus) {
+func (r *reconciliation) observeEvidence() {
 	state := r.localState.Get(r.mandate)
 	e, seen := &r.facts.application.evidence, state.evidence
 	content := contentOf(r.matching.Individuals)
 	shown := r.mandate.Status.Evidence
-	same := shownDigest(projected) == shownDigest(&r.mandate.Status)
+	same := r.projection.content() == projectionOf(&r.mandate.Status).content()
 	unchanged := same && shown != "" && seen.content == content && seen.shown == shown && !state.recordOutdated()
 	switch {
 	case r.facts.application.unmatched():

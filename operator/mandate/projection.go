@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"slices"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -32,39 +33,63 @@ const (
 	checkOverhead      = 165
 )
 
-// project writes what the service says of the application into the status: states, counters and ids, no personal data.
-// Of an individual that is not found, it writes the name alone. What is decided is decided on the application: the
-// status may not show all of it.
-func project(
-	status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, found []*idv.Individual, application *idv.Application,
-) {
+// projection is what a status shows of what the service says: states, counters and ids, no personal data. What is
+// decided is decided on the application: the status may not show all of it.
+type projection struct {
+	state       string
+	archived    bool
+	mandateType *v1alpha1.MandateType
+	individuals []v1alpha1.IndividualStatus // without the evidence of their checks
+	actions     []v1alpha1.AvailableAction
+	progress    string
+	truncated   bool
+	digest      string // of all that is not truncated; "" if nothing is
+}
+
+// project makes the projection of an application. Of an individual that is not found, it has the name alone.
+func project(mandate *v1alpha1.Mandate, found []*idv.Individual, application *idv.Application) *projection {
 	budget := engine.NewStatusBudget(maxProjectionBytes)
-	status.State = stateName(budget, application.State)
-	status.Archived = application.Archived
-	status.MandateType = nil
+	p := &projection{state: stateName(budget, application.State), archived: application.Archived}
 	if t := application.MandateType; t != (idv.Reference{}) {
-		status.MandateType = &v1alpha1.MandateType{ID: budget.ID(t.ID), Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
-		budget.Take(entryOverhead, status.MandateType.Name, status.MandateType.Code)
+		p.mandateType = &v1alpha1.MandateType{ID: budget.ID(t.ID), Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
+		budget.Take(entryOverhead, p.mandateType.Name, p.mandateType.Code)
 	}
-	budget.Take(entryOverhead, status.State)
-	status.Individuals = make([]v1alpha1.IndividualStatus, len(found))
+	budget.Take(entryOverhead, p.state)
+	p.individuals = make([]v1alpha1.IndividualStatus, len(found))
 	for i := range found {
-		projectIndividual(budget, &status.Individuals[i], mandate.Spec.Individuals[i].Name, found[i])
+		projectIndividual(budget, &p.individuals[i], mandate.Spec.Individuals[i].Name, found[i])
 	}
 	actions := budget.Part(actionsFraction)
-	status.AvailableActions = projectActions(actions, application.Actions)
+	p.actions = projectActions(actions, application.Actions)
 	budget.Return(actions)
 	for i := range found {
 		if found[i] != nil {
 			part := budget.Part(len(found) - i)
-			projectLists(part, &status.Individuals[i], found[i])
+			projectLists(part, &p.individuals[i], found[i])
 			budget.Return(part)
 		}
 	}
-	status.Progress = checkProgress(found)
-	status.Truncated, status.Digest = budget.Truncated, ""
+	p.progress, p.truncated = checkProgress(found), budget.Truncated
 	if budget.Truncated {
-		status.Digest = fullDigest(found, application)
+		p.digest = fullDigest(found, application)
+	}
+	return p
+}
+
+// projectionOf is the projection that a status shows.
+func projectionOf(status *v1alpha1.MandateStatus) *projection {
+	return &projection{state: status.State, individuals: status.Individuals, digest: status.Digest}
+}
+
+// show writes it into a status, which then has slices of its own.
+func (p *projection) show(status *v1alpha1.MandateStatus) {
+	status.State, status.Archived = p.state, p.archived
+	status.MandateType = p.mandateType
+	status.AvailableActions, status.Progress = p.actions, p.progress
+	status.Truncated, status.Digest = p.truncated, p.digest
+	status.Individuals = slices.Clone(p.individuals)
+	for i := range status.Individuals {
+		status.Individuals[i].Checks = slices.Clone(p.individuals[i].Checks)
 	}
 }
 
@@ -151,7 +176,7 @@ func failedFields(budget *engine.StatusBudget, names []string) (shown []string) 
 	return shown
 }
 
-// fullDigest is of all that statusDigest would be of if the status had budget for it.
+// fullDigest is of all that hash would be of if the status had budget for it.
 func fullDigest(found []*idv.Individual, application *idv.Application) string {
 	h := sha256.New()
 	encoder := json.NewEncoder(h)
@@ -171,20 +196,22 @@ func fullDigest(found []*idv.Individual, application *idv.Application) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// statusDigest is of the state and the checks, without their evidence. It is compared and never stored.
-func statusDigest(status *v1alpha1.MandateStatus) string {
-	shown := status.DeepCopy()
-	for i := range shown.Individuals {
-		for c := range shown.Individuals[i].Checks {
-			shown.Individuals[i].Checks[c].Evidence = ""
+// hash is of the state and the individuals, without the evidence of their checks. It is compared and never stored.
+func (p *projection) hash() uint64 {
+	var digest maphash.Hash
+	digest.SetSeed(contentSeed)
+	encoder := json.NewEncoder(&digest)
+	_ = encoder.Encode([]string{p.state, p.digest}) // a hash takes all
+	for _, individual := range p.individuals {
+		checks := individual.Checks
+		individual.Checks = nil
+		_ = encoder.Encode(individual)
+		for _, check := range checks {
+			check.Evidence = ""
+			_ = encoder.Encode(check)
 		}
 	}
-	data, err := json.Marshal([]any{shown.State, shown.Individuals, shown.Digest})
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+	return digest.Sum64()
 }
 
 func serviceState(budget *engine.StatusBudget, s idv.State) *v1alpha1.ServiceState {

@@ -34,13 +34,17 @@ func hugeAnswer() (*v1alpha1.Mandate, *idv.Application) {
 	return m, application
 }
 
-func projected(m *v1alpha1.Mandate, application *idv.Application) *v1alpha1.MandateStatus {
+func projectionFor(m *v1alpha1.Mandate, application *idv.Application) *projection {
 	var found []*idv.Individual
 	for i := range application.Individuals {
 		found = append(found, &application.Individuals[i])
 	}
+	return project(m, found, application)
+}
+
+func projected(m *v1alpha1.Mandate, application *idv.Application) *v1alpha1.MandateStatus {
 	status := &v1alpha1.MandateStatus{}
-	project(status, m, found, application)
+	projectionFor(m, application).show(status)
 	return status
 }
 
@@ -95,7 +99,7 @@ func TestStatusIsComplete(t *testing.T) {
 // the status does not show.
 func TestHiddenChangesAreNoticed(t *testing.T) {
 	m, application := hugeAnswer()
-	before := statusDigest(projected(m, application))
+	before := projectionFor(m, application).hash()
 	last := &application.Individuals[49]
 	for what, change := range map[string]func(){
 		"state of the last check": func() { last.Checks[len(last.Checks)-1].State.Name += "x" },
@@ -106,7 +110,7 @@ func TestHiddenChangesAreNoticed(t *testing.T) {
 		"state of all":            func() { application.State.Name += "x" },
 	} {
 		change()
-		after := statusDigest(projected(m, application))
+		after := projectionFor(m, application).hash()
 		if after == before {
 			t.Errorf("the digest does not change with: %s", what)
 		}

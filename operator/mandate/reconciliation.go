@@ -56,6 +56,7 @@ type reconciliation struct {
 	comparedWith  *idv.NewApplication         // of the spec that an application was compared with; personal data
 	madeSalt      string                      // of a record that is to be made
 	application   *idv.Application            // set by Read
+	projection    *projection                 // of the application
 	matching      individuals.Matching        // of the individuals of the spec and the application; set by Read
 	rounds        []round                     // the evidence of the checks of each individual; nil: not computed
 	reviewed      []v1alpha1.ReviewStatus     // those of spec.checkReviews that were carried out

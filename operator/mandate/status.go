@@ -22,23 +22,7 @@ import (
 // for what the cache had when the reconciliation began: the Mandate may have been edited since, or be another one of
 // that name.
 func (r *reconciliation) writeStatus(ctx context.Context, reason string, failures int) error {
-	updated := r.mandate.Status.DeepCopy()
-	updated.Reviews = slices.Clone(r.reviewed)
-	r.subscriber.show(r.facts, r.mandate.Status.Subscription, updated)
-	kept := r.keepsStatus(reason, failures)
-	switch {
-	case !kept:
-		r.statusFor(updated, reason)
-	case r.readIsOverdue():
-		r.statusFor(updated, v1alpha1.ReasonReadFailed)
-	}
-	request := ""
-	if !kept && reason != v1alpha1.ReasonSuspended && reason != v1alpha1.ReasonIdentityServiceNotReady {
-		request = r.pendingRequest()
-	}
-	if request != "" && !engine.IsNotification(request) {
-		updated.LastHandledReconcileAt = request
-	}
+	updated, request := r.compose(reason, failures)
 	if !equality.Semantic.DeepEqual(*updated, r.mandate.Status) {
 		updated.LastHandledReconcileAt = cmp.Or(request, updated.LastHandledReconcileAt)
 		r.showRead(updated)
@@ -54,37 +38,53 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string, failure
 	return nil
 }
 
+// compose makes the status that the facts and the reason of a reconciliation make, and gives the request that it
+// answers. If a read is not due, only the subscription can be other than it was.
+func (r *reconciliation) compose(reason string, failures int) (status *v1alpha1.MandateStatus, request string) {
+	status = r.mandate.Status.DeepCopy()
+	r.subscriber.show(r.facts, status.Subscription, status)
+	if reason == reasonNotDue {
+		return status, ""
+	}
+	status.Reviews = slices.Clone(r.reviewed)
+	kept := r.keepsStatus(reason, failures)
+	switch {
+	case !kept:
+		r.statusFor(status, reason)
+	case r.readIsOverdue():
+		r.statusFor(status, v1alpha1.ReasonReadFailed)
+	}
+	if !kept && reason != v1alpha1.ReasonSuspended && reason != v1alpha1.ReasonIdentityServiceNotReady {
+		request = r.pendingRequest()
+	}
+	if request != "" && !engine.IsNotification(request) {
+		status.LastHandledReconcileAt = request
+	}
+	return status, request
+}
+
+// writeTimeout bounds a write that a shutdown does not cut short.
+const writeTimeout = 3 * time.Second
+
+// writeSubscription writes the subscription when nothing else is to be written. A shutdown does not keep the status
+// from saying what was just sent.
+func (r *reconciliation) writeSubscription(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	err := r.writeStatus(ctx, reasonNotDue, 0)
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) { // the cache is stale; of an own write, no event comes
+		r.subscriber.retryAfter = time.Second
+		return nil
+	}
+	return err
+}
+
 // showRead writes when the application was last read. It is no reason for a write: polls that find nothing new cost
 // none.
 func (r *reconciliation) showRead(status *v1alpha1.MandateStatus) {
 	if read := r.localState.Get(r.mandate).read; !read.IsZero() {
 		status.LastReadTime = &metav1.Time{Time: read.Truncate(time.Second)}
 	}
-}
-
-// writeTimeout bounds a write that a shutdown does not cut short.
-const writeTimeout = 3 * time.Second
-
-// writeSubscription writes it when nothing else is to be written.
-func (r *reconciliation) writeSubscription(ctx context.Context) error {
-	updated := r.mandate.Status.DeepCopy()
-	r.subscriber.show(r.facts, updated.Subscription, updated)
-	if updated.Subscription == r.mandate.Status.Subscription {
-		return nil
-	}
-	// A shutdown does not keep the status from saying what was just sent.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
-	defer cancel()
-	_, err := r.patchStatus(ctx, updated)
-	switch {
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err): // the cache is stale; of an own write, no event comes
-		r.subscriber.retryAfter = time.Second
-		return nil
-	case err != nil:
-		return err
-	}
-	r.recordEvent(&r.mandate.Status, updated)
-	return nil
 }
 
 // patchStatus writes a status, and gives the resourceVersion that the Mandate has then.
@@ -128,16 +128,14 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 	if !callsRemain(r.facts) {
 		status.ObservedGeneration = r.mandate.Generation
 	}
-	if status.ApplicationID == nil {
-		status.Reference = cmp.Or(r.existingReference(), r.reference, status.Reference)
-	}
 	bound := f.bound || reason == reasonVanished && f.id != 0
+	id := int64(0)
 	if bound {
-		status.ApplicationID = &f.id
-		status.CreatedTime, status.ExpiryTime = lifetime(status, f.createdTime)
+		id = f.id
 	}
+	r.showApplication(status, id)
 	if r.application != nil && bound {
-		project(status, r.mandate, r.matching.Individuals, r.application)
+		r.projection.show(status)
 		r.showEvidence(status)
 	}
 	if status.Outcome == v1alpha1.OutcomeDeleted && f.application.read() && reason == v1alpha1.ReasonAccepted {
@@ -153,6 +151,17 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 		status.Outcome = v1alpha1.OutcomeRejected
 	}
 	r.conditionsFor(status, reason)
+}
+
+// showApplication shows the application that the Mandate has, 0 for none, and its reference.
+func (r *reconciliation) showApplication(status *v1alpha1.MandateStatus, id int64) {
+	if status.ApplicationID == nil {
+		status.Reference = cmp.Or(r.existingReference(), r.reference, status.Reference)
+	}
+	if id != 0 {
+		status.ApplicationID = &id
+		status.CreatedTime, status.ExpiryTime = lifetime(status, r.facts.createdTime)
+	}
 }
 
 // existingReference returns the reference of an application that exists, or may exist, if the manifest now has another
