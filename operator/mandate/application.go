@@ -2,10 +2,20 @@ package mandate
 
 import (
 	"context"
+	"hash/maphash"
+	"strconv"
 	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/individuals"
 )
 
@@ -108,4 +118,236 @@ func (r *reconciliation) probe(ctx context.Context) {
 		return
 	}
 	r.facts.application.lookup = applicationGone
+}
+
+// identify finds which individual of the answer is which of the spec. The ids in the status are compared with what was
+// sent, once in this process and whenever the answer shows something else: an earlier version may have guessed them,
+// and a service may change them. It reports false if what was sent cannot be read.
+func (r *reconciliation) identify(ctx context.Context, application *idv.Application) bool {
+	answered := application.Individuals
+	expected := individuals.Recorded(individuals.Known(r.mandate), r.record)
+	r.matching = individuals.Match(expected, answered)
+	if individuals.Identified(answered) && !r.compared() && !r.facts.deletion.requested {
+		expected, err := r.sent(ctx, expected)
+		if err != nil {
+			r.facts.failureReason = v1alpha1.ReasonReadFailed
+			log.FromContext(ctx).Info("Failed to read the individuals to compare", "error", apierror.Redact(err).Error())
+		}
+		if r.facts.failureReason != "" {
+			return false
+		}
+		r.matching = individuals.Match(expected, answered)
+		r.remember(expected)
+	}
+	a := &r.facts.application
+	switch {
+	case r.matching.Complete:
+		a.individuals = individualsMatched
+	case r.matching.Fewer:
+		a.individuals = individualsFewer
+	default:
+		a.individuals = individualsUnmatched
+	}
+	if a.unmatched() {
+		log.FromContext(ctx).Info("The individuals of the application do not match those of the spec",
+			"applicationID", application.ID, "individuals", len(answered), "unmatched", r.unmatchedNames())
+	}
+	return true
+}
+
+// compared reports whether this process has compared these very individuals with what was sent.
+func (r *reconciliation) compared() bool {
+	return r.matching.Complete && r.localState.Get(r.mandate).identities == r.identities()
+}
+
+// remember keeps that the individuals were compared with what was sent, if all of that is known.
+func (r *reconciliation) remember(expected []individuals.Expected) {
+	known := r.matching.Complete
+	for _, e := range expected {
+		known = known && e.Reference != ""
+	}
+	if known {
+		r.localState.Update(r.mandate, func(s *localState) { s.identities = r.identities() })
+	}
+}
+
+var identitiesSeed = maphash.MakeSeed()
+
+// identities is a digest of who the individuals of the spec are in the answer. It is compared and never stored.
+func (r *reconciliation) identities() uint64 {
+	var digest maphash.Hash
+	digest.SetSeed(identitiesSeed)
+	add := func(text string) {
+		_, _ = digest.WriteString(strconv.Quote(text))
+	}
+	add(strconv.FormatInt(r.mandate.Generation, 10))
+	for i, found := range r.matching.Individuals {
+		add(r.mandate.Spec.Individuals[i].Name)
+		if found != nil {
+			add(strconv.FormatInt(found.ID, 10))
+			add(found.Reference.Reveal())
+			add(found.Email.Reveal())
+		}
+	}
+	return digest.Sum64()
+}
+
+// sent adds what the individuals were sent with. This reconciliation may have sent it; otherwise it is read: the cache
+// does not have it.
+func (r *reconciliation) sent(ctx context.Context, known []individuals.Expected) ([]individuals.Expected, error) {
+	if request := r.request.Individuals; len(request) == len(known) {
+		for i := range request {
+			known[i].Reference, known[i].Email = request[i].Reference.Reveal(), request[i].Email.Reveal()
+		}
+		return known, nil
+	}
+	live := &v1alpha1.Mandate{}
+	err := r.live.Get(ctx, r.name(), live)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, err
+	}
+	frozen := r.mandate.Status.ApplicationID != nil
+	if live.UID != r.mandate.UID || live.Generation != r.mandate.Generation && !frozen {
+		r.facts.failureReason = reasonStaleCache
+		return nil, nil
+	}
+	return individuals.Sent(ctx, r.live, known, live, r.reference)
+}
+
+func (r *reconciliation) unmatchedNames() (names []string) {
+	for i, found := range r.matching.Individuals {
+		if found == nil {
+			names = append(names, r.mandate.Spec.Individuals[i].Name)
+		}
+	}
+	return names
+}
+
+// knownAccount is the account of an application. The zero value is not known.
+type knownAccount struct {
+	id int64
+	by connection.Account
+}
+
+// knownAccount is that of the connection.
+func (r *reconciliation) knownAccount() knownAccount {
+	return knownAccount{r.facts.id, r.session.Connection.Account}
+}
+
+// learnAccount remembers whether the record is the connection's account's, so that it is not read before each poll.
+func (r *reconciliation) learnAccount() {
+	known, record := knownAccount{}, r.facts.record
+	if record.id != 0 && record.id == r.facts.id && record.account != accountOther {
+		known = r.knownAccount()
+	}
+	r.facts.ownAccount = known != knownAccount{}
+	if known != r.localState.Get(r.mandate).known {
+		r.localState.Update(r.mandate, func(s *localState) { s.known = known })
+	}
+}
+
+// forgetAccount forgets the account that is not the connection's any more, and has the application read soon: one that
+// shows proves that the account is the same, and one that does not is said at the service. sought: a process that has
+// just started knows no account, and somebody waits for what it finds.
+func (s *localState) forgetAccount(now time.Time, to knownAccount, sought bool, within time.Duration) {
+	if s.known.by == to.by || s.known == (knownAccount{}) && !sought {
+		return
+	}
+	s.known = knownAccount{}
+	if soon := now.Add(within); soon.Before(s.readAt) {
+		s.readAt, s.due = soon, soon
+	}
+}
+
+// provesAccount notes that the connection's account has shown the application of the record. That is of use while its
+// account is another one by name, or has shown no application yet. An application that the record does not name, as
+// one that a person adopts, may be another account's.
+func (r *reconciliation) provesAccount() {
+	f, by := &r.facts, r.session.Connection.Account
+	if !f.application.sameAccount || f.record.account != accountOther && f.service.AccountConfirmed() {
+		return
+	}
+	switch {
+	case r.record == nil && f.ownAccount:
+		r.services.Connections.Prove(r.session.Key, by, by)
+	case r.record != nil && f.id != 0 && f.record.id == f.id:
+		r.services.Connections.Prove(r.session.Key, connection.AccountOf(r.record), by)
+	}
+}
+
+// A 404 that is not the service's own word, such as that of a proxy, says nothing by itself. What tells is whether the
+// connection reads another application that is as old.
+
+// missingApplication answered 404.
+type missingApplication struct {
+	service   connection.Key
+	account   connection.Account
+	lastKnown time.Time // when it was last known to be there
+	otherRead bool      // another application was read since, which was there at that time
+}
+
+// missingApplications are those of all Mandates of a process, with what is known of the others. The zero value has
+// none.
+type missingApplications struct {
+	mu      sync.Mutex
+	entries map[types.NamespacedName]missingApplication
+}
+
+// add reports whether another application was read since this one answered 404 for the first time.
+func (m *missingApplications) add(name types.NamespacedName, application missingApplication) (otherRead bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := m.entries[name]
+	if before.service == application.service && before.account == application.account {
+		application.otherRead = before.otherRead
+	}
+	if m.entries == nil {
+		m.entries = map[types.NamespacedName]missingApplication{}
+	}
+	m.entries[name] = application
+	return application.otherRead
+}
+
+// remove is for an application that was read, or whose Mandate is gone.
+func (m *missingApplications) remove(name types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.entries, name)
+}
+
+// read records that an account reads an application. One that is younger than the last sign of a missing one proves
+// nothing: it may have been created after an exchange of the credentials.
+func (m *missingApplications) read(service connection.Key, by connection.Account, created time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name, missing := range m.entries {
+		if missing.service == service && missing.account == by && created.Before(missing.lastKnown) {
+			missing.otherRead = true
+			m.entries[name] = missing
+		}
+	}
+}
+
+// applicationRead records what a read of the application proves.
+func (r *reconciliation) applicationRead() {
+	by := r.session.Connection.Account
+	r.localState.Update(r.mandate, func(s *localState) { s.read, s.readBy = r.facts.now, r.knownAccount() })
+	r.missing.remove(r.name())
+	if created := r.facts.createdTime; !created.IsZero() {
+		r.missing.read(r.session.Key, by, created)
+	}
+}
+
+// othersRead reports whether applications of others, which were there when this one was last known to be, are read
+// while it is missing.
+func (r *reconciliation) othersRead() bool {
+	state, by := r.localState.Get(r.mandate), r.session.Connection.Account
+	lastKnown := state.read
+	if last := r.mandate.Status.LastReadTime; lastKnown.IsZero() && last != nil {
+		lastKnown = last.Time
+	}
+	if lastKnown.IsZero() {
+		lastKnown = r.facts.createdTime
+	}
+	return r.missing.add(r.name(), missingApplication{service: r.session.Key, account: by, lastKnown: lastKnown})
 }

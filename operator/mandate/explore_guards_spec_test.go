@@ -4,7 +4,7 @@ import "github.com/mandate-io/idv/internal/test/explore"
 
 // specGuards are those of the comparison of a spec with the one that an application was created or adopted for.
 func specGuards() map[string]explore.Guard {
-	const differsFile = "spec_differs.go"
+	const differsFile = "adoption.go"
 	return map[string]explore.Guard{
 		"spec of a new object": {
 			Why: "the application was created for other people", File: differsFile,

@@ -235,7 +235,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: an API server that refuses records", Fails: "I4: ",
 		},
 		"requests are counted on": {
-			Why: "a duplicate after an unknown outcome is our own", File: callsFile,
+			Why: "a duplicate after an unknown outcome is our own", File: "records.go",
 			Old: "	case entry.Sends == 1:", Off: "	case entry.Sends == 1 || !ON:",
 			CaughtBy: "TestExplore/alone: crashes and lost answers", Fails: "I2: ",
 		},
@@ -306,7 +306,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestDecide", Fails: "TestDecide/an_accepted_create_is_never_sent_again",
 		},
 		"an accepted create is recorded": {
-			Why: "after an edit or a restart, nothing else would say so", File: callsFile,
+			Why: "after an edit or a restart, nothing else would say so", File: "records.go",
 			Old: "	case answer == \"\" ||", Off: "	case ON && answer == \"\" ||",
 			CaughtBy: "TestExplore/alone: answers without a proof", Fails: "I2: ",
 		},
@@ -366,28 +366,28 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/resets by actions", Fails: "I19: ",
 		},
 		"decision on evidence": {
-			Why: "its author has seen no other checks", File: "decide_decision.go",
+			Why: "its author has seen no other checks", File: "decide_application.go",
 			Old: "	case f.decision.When == \"\" && !a", Off: "	case ON && f.decision.When == \"\" && !a",
 			CaughtBy: "TestExplore/decisions and resets", Fails: "I18: ",
 		},
 		"decision by a rule": {
-			Why: "its author has seen no checks", File: "decide_decision.go",
+			Why: "its author has seen no checks", File: "decide_application.go",
 			Old: "	case f.decision.When != \"\" && !rule", Off: "	case ON && f.decision.When != \"\" && !rule",
 			CaughtBy: "TestExplore/decisions and resets", Fails: "I18: ",
 		},
 		"decision after reviews": {
-			Why: "its author asks for both", File: "decide_decision.go",
+			Why: "its author asks for both", File: "decide_application.go",
 			Old:      "a.unmatched(), len(a.reviews) > 0, a.reviewOutdated:",
 			Off:      "a.unmatched(), len(a.reviews) > 0, ON && a.reviewOutdated:",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_review_that_is_outdated_holds_the_decision",
 		},
 		"decision while individuals are unmatched": {
-			Why: "nobody knows whom it is about", File: "decide_decision.go",
+			Why: "nobody knows whom it is about", File: "decide_application.go",
 			Old: "	case f.final(), a.unmatched(), len(a", Off: "	case f.final(), ON && a.unmatched(), len(a",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_decision,_and_individuals_that_are_unmatched",
 		},
 		"individuals are compared": {
-			Why: "nothing else tells them apart", File: "individuals.go",
+			Why: "nothing else tells them apart", File: "application.go",
 			Old: "&& !r.compared() &&", Off: "&& !r.compared() && ON &&",
 			CaughtBy: "TestExplore/alone: individuals", Fails: "I5: ",
 		},

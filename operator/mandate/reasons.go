@@ -205,3 +205,11 @@ var messages = map[string]string{
 	"Deleted": "The service no longer has the application. The operator looks for it again, daily at least, until it " +
 		"would have expired.",
 }
+
+// subscriptionMessages are the events about subscriptions that a person may do something about.
+var subscriptionMessages = map[v1alpha1.SubscriptionState]string{
+	v1alpha1.SubscriptionRefused: "The service refused the webhook subscription of the application, so the operator " +
+		"polls the application. Correct spec.notifications of the IdentityService; the operator's log names the fields.",
+	v1alpha1.SubscriptionOutcomeUnknown: "The answer to the webhook subscription was lost, so the subscription may " +
+		"exist. It is not sent again. The operator polls the application and looks for the subscription daily.",
+}

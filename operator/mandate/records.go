@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -127,4 +128,72 @@ func (r *reconciliation) reloadIfLost(ctx context.Context, err error) error {
 	r.facts.record, r.facts.neverReconciled = recordFacts{}, false
 	r.record = nil
 	return nil
+}
+
+// conclusion is the entry of a call with what its answer proves. A request that did nothing does not count. What became
+// of the ones before it stays open.
+func (r *reconciliation) conclusion(entry *v1alpha1.Call) v1alpha1.Call {
+	a, answer := r.facts.attempt, answerOf(r.facts.attempt)
+	var conclusion v1alpha1.Call
+	switch {
+	case a.outcome == idv.Done:
+		conclusion = ledger.Ended(*entry, v1alpha1.CallDone, r.clock.Now())
+	case answer == "" || answer == v1alpha1.AnswerIDTooLarge:
+		conclusion = ledger.Ended(*entry, v1alpha1.CallAccepted, r.clock.Now())
+	case entry.Sends == 1:
+		conclusion = ledger.Ended(*entry, resultOf(answer), r.clock.Now())
+		conclusion.Sends = 0
+	case a.duplicate:
+		// The application of an earlier request exists, or its individuals: there is no way to learn its id.
+		answer = v1alpha1.AnswerDuplicate
+		conclusion = ledger.Ended(*entry, v1alpha1.CallUnknown, r.clock.Now())
+	default:
+		conclusion = ledger.Ended(*entry, v1alpha1.CallUnknown, r.clock.Now())
+		conclusion.Sends--
+	}
+	conclusion.Answer = answer
+	if a.candidate != 0 {
+		conclusion.CandidateID = &a.candidate
+	}
+	return conclusion
+}
+
+// answerOf says what the last request of a call proves; "" if it was carried out, or may have been.
+func answerOf(a attemptFacts) v1alpha1.CallAnswer {
+	if a.phase != attemptAnswered { // it was withdrawn, or too late
+		return v1alpha1.AnswerNotSent
+	}
+	return a.answer
+}
+
+// refusalOf says what an error proves of a request; "" if it may have been carried out. What is refused because of who
+// asks, or how often, counts as not sent.
+func refusalOf(kind v1alpha1.CallKind, err error) v1alpha1.CallAnswer {
+	create, cause := kind == v1alpha1.CallCreate, idv.KindOf(err)
+	switch outcome := idv.OutcomeOf(err); {
+	case !outcome.NothingDone():
+		return ""
+	case !idv.IsRefusal(err):
+		return v1alpha1.AnswerNotSent
+	case create && cause == idv.KindDuplicateReference:
+		return v1alpha1.AnswerDuplicate
+	case outcome == idv.Forbidden:
+		return v1alpha1.AnswerForbidden
+	case create && cause != idv.KindInvalid:
+		return v1alpha1.AnswerRetryable
+	default:
+		return v1alpha1.AnswerRefused
+	}
+}
+
+// resultOf is the result of a call of which no request did anything.
+func resultOf(answer v1alpha1.CallAnswer) v1alpha1.CallResult {
+	switch answer {
+	case v1alpha1.AnswerNotSent:
+		return v1alpha1.CallNotSent
+	case v1alpha1.AnswerForbidden:
+		return v1alpha1.CallForbidden
+	default:
+		return v1alpha1.CallRefused
+	}
 }
