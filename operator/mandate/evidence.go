@@ -44,10 +44,8 @@ func (e evidenceFacts) holds(seen string) bool {
 
 // seenEvidence is what this process remembers of the evidence of a Mandate.
 type seenEvidence struct {
-	content         uint64 // of what the service shows, without the key
-	shown, reviewed string
-	checks          checksState
-	since           time.Time
+	evidenceFacts
+	content uint64 // of what the service shows, without the key
 	// newRounds are the resets after which another round was read, by the names of the individuals. It is not changed,
 	// but replaced.
 	newRounds *newRounds
@@ -60,43 +58,48 @@ type round struct{ checks []string }
 
 var contentSeed = maphash.MakeSeed()
 
-// contentOf is of all that evidence is of but resets. It is compared and never stored.
-func contentOf(found []*idv.Individual) uint64 {
+// valuesHash hashes the values that a function encodes. It is compared and never stored.
+func valuesHash(values func(encode func(any))) uint64 {
 	var digest maphash.Hash
 	digest.SetSeed(contentSeed)
 	encoder := json.NewEncoder(&digest)
-	for _, individual := range found {
-		if individual == nil {
-			continue
-		}
-		_ = encoder.Encode(individual.ID) // a hash takes all
-		if len(individual.Checks) == 0 {
-			_ = encoder.Encode(individual.State)
-		}
-		for _, c := range individual.Checks {
-			_ = encoder.Encode([]any{c.ID, c.Name, c.State, c.Results.Reveal()})
-		}
-	}
+	values(func(value any) { _ = encoder.Encode(value) }) // a hash takes all
 	return digest.Sum64()
 }
 
-// content is of what evidence is of, as far as a status shows it. It is compared and never stored.
+// contentOf is of all that evidence is of but resets.
+func contentOf(found []*idv.Individual) uint64 {
+	return valuesHash(func(encode func(any)) {
+		for _, individual := range found {
+			if individual == nil {
+				continue
+			}
+			encode(individual.ID)
+			if len(individual.Checks) == 0 {
+				encode(individual.State)
+			}
+			for _, c := range individual.Checks {
+				encode([]any{c.ID, c.Name, c.State, c.Results.Reveal()})
+			}
+		}
+	})
+}
+
+// content is of what evidence is of, as far as a status shows it.
 func (p *projection) content() uint64 {
-	var digest maphash.Hash
-	digest.SetSeed(contentSeed)
-	encoder := json.NewEncoder(&digest)
-	for i := range p.individuals {
-		individual := &p.individuals[i]
-		_ = encoder.Encode(individual.ID)
-		if len(individual.Checks) == 0 {
-			_ = encoder.Encode(individual.State)
+	return valuesHash(func(encode func(any)) {
+		for i := range p.individuals {
+			individual := &p.individuals[i]
+			encode(individual.ID)
+			if len(individual.Checks) == 0 {
+				encode(individual.State)
+			}
+			for _, c := range individual.Checks {
+				encode([]any{c.ID, c.Name, c.State, c.FailedFields})
+			}
 		}
-		for _, c := range individual.Checks {
-			_ = encoder.Encode([]any{c.ID, c.Name, c.State, c.FailedFields})
-		}
-	}
-	_ = encoder.Encode(p.digest) // of what it does not show
-	return digest.Sum64()
+		encode(p.digest) // of what it does not show
+	})
 }
 
 // observeEvidence compares what the service shows with what the status and this process know. While nothing changes, by
@@ -186,13 +189,11 @@ func (r *reconciliation) key() evidence.Key { return evidence.Key(r.record.Spec.
 func (r *reconciliation) rememberEvidence(content uint64) {
 	e := &r.facts.application.evidence
 	r.localState.Update(r.mandate, func(s *localState) {
-		if s.evidence.shown != e.shown || s.evidence.checks != e.checks {
-			s.evidence.since = r.facts.now
-		}
-		s.evidence.content = content
-		s.evidence.shown, s.evidence.reviewed = e.shown, e.reviewed
-		s.evidence.checks = e.checks
 		e.since = s.evidence.since
+		if s.evidence.shown != e.shown || s.evidence.checks != e.checks {
+			e.since = r.facts.now
+		}
+		s.evidence.evidenceFacts, s.evidence.content = *e, content
 	})
 }
 

@@ -71,7 +71,6 @@ var states = explore.NewSchema(map[string]explore.Field{
 	"mandate.localState.readAt":          explore.LeftOut(anyTime + ": resume resets it"),
 	"mandate.localState.due":             explore.LeftOut("only a metric reads it"),
 	"mandate.localState.failures":        {Why: "beyond the threshold, only pauses get longer", Write: writeFailures},
-	"mandate.seenEvidence.since":         {Why: "only whether a rule has held for long", Write: writeHeld},
 	"mandate.evidenceFacts.since":        {Why: "only whether a rule has held for long", Write: writeHeld},
 	"mandate.knownSubscription.failures": explore.LeftOut(anyTime),
 

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash/maphash"
 	"slices"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -196,22 +195,20 @@ func fullDigest(found []*idv.Individual, application *idv.Application) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// hash is of the state and the individuals, without the evidence of their checks. It is compared and never stored.
+// hash is of the state and the individuals, without the evidence of their checks.
 func (p *projection) hash() uint64 {
-	var digest maphash.Hash
-	digest.SetSeed(contentSeed)
-	encoder := json.NewEncoder(&digest)
-	_ = encoder.Encode([]string{p.state, p.digest}) // a hash takes all
-	for _, individual := range p.individuals {
-		checks := individual.Checks
-		individual.Checks = nil
-		_ = encoder.Encode(individual)
-		for _, check := range checks {
-			check.Evidence = ""
-			_ = encoder.Encode(check)
+	return valuesHash(func(encode func(any)) {
+		encode([]string{p.state, p.digest})
+		for _, individual := range p.individuals {
+			checks := individual.Checks
+			individual.Checks = nil
+			encode(individual)
+			for _, check := range checks {
+				check.Evidence = ""
+				encode(check)
+			}
 		}
-	}
-	return digest.Sum64()
+	})
 }
 
 func serviceState(budget *engine.StatusBudget, s idv.State) *v1alpha1.ServiceState {

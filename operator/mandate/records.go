@@ -134,24 +134,21 @@ func (r *reconciliation) reloadIfLost(ctx context.Context, err error) error {
 // of the ones before it stays open.
 func (r *reconciliation) conclusion(entry *v1alpha1.Call) v1alpha1.Call {
 	a, answer := r.facts.attempt, answerOf(r.facts.attempt)
-	var conclusion v1alpha1.Call
+	result, sends := v1alpha1.CallUnknown, entry.Sends
 	switch {
 	case a.outcome == idv.Done:
-		conclusion = ledger.Ended(*entry, v1alpha1.CallDone, r.clock.Now())
+		result = v1alpha1.CallDone
 	case answer == "" || answer == v1alpha1.AnswerIDTooLarge:
-		conclusion = ledger.Ended(*entry, v1alpha1.CallAccepted, r.clock.Now())
+		result = v1alpha1.CallAccepted
 	case entry.Sends == 1:
-		conclusion = ledger.Ended(*entry, resultOf(answer), r.clock.Now())
-		conclusion.Sends = 0
-	case a.duplicate:
-		// The application of an earlier request exists, or its individuals: there is no way to learn its id.
+		result, sends = resultOf(answer), 0
+	case a.duplicate: // the application of an earlier request exists, or its individuals: its id is lost
 		answer = v1alpha1.AnswerDuplicate
-		conclusion = ledger.Ended(*entry, v1alpha1.CallUnknown, r.clock.Now())
 	default:
-		conclusion = ledger.Ended(*entry, v1alpha1.CallUnknown, r.clock.Now())
-		conclusion.Sends--
+		sends--
 	}
-	conclusion.Answer = answer
+	conclusion := ledger.Ended(*entry, result, r.clock.Now())
+	conclusion.Sends, conclusion.Answer = sends, answer
 	if a.candidate != 0 {
 		conclusion.CandidateID = &a.candidate
 	}
