@@ -20,7 +20,7 @@ func TestPollsYieldToOtherNamespaces(t *testing.T) {
 	poll := func(change func(*v1alpha1.Mandate)) *reconciliation {
 		r := idleReconciliation("uid", now, change)
 		r.Reconciler = owner
-		r.facts.id, r.facts.application.read = 1, true
+		r.facts.id = 1
 		return r
 	}
 	delayed := func(change func(*v1alpha1.Mandate)) time.Duration {
