@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text replaces what must not be shown of a text: control characters, which a terminal would obey, invisible ones, those
-// that change the direction of a text, and what is no UTF-8. Each becomes U+FFFD: if it were left out, two different
-// texts could look the same.
+// Text replaces what must not be shown of a text: control characters, which a terminal would obey, invisible ones,
+// those that change the direction of a text, and what is no UTF-8. Each becomes U+FFFD: if it were left out, two
+// different texts could look the same.
 func Text(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) {
@@ -20,10 +20,10 @@ func Text(text string) string {
 	}, text)
 }
 
-// Cut is Text of at most max characters. A text that was cut ends with "…".
-func Cut(text string, max int) string {
-	if utf8.RuneCountInString(text) > max {
-		text = string([]rune(text)[:max-1]) + "…"
+// Cut is Text of at most so many characters. A text that was cut ends with "…".
+func Cut(text string, characters int) string {
+	if utf8.RuneCountInString(text) > characters {
+		text = string([]rune(text)[:characters-1]) + "…"
 	}
 	return Text(text)
 }
