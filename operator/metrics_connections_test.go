@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -36,5 +37,18 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	if want := (connection.SlotUsage{Used: many, Waiting: 2 * many}); total != many || sum != want {
 		t.Errorf("the sums are %d circuit breakers and %+v, want %d and %+v", total, sum, many, want)
+	}
+}
+
+// A create that the service forbids was refused: nobody was e-mailed, and nobody has to look for an application.
+func TestCreateOutcome(t *testing.T) {
+	t.Parallel()
+	for outcome, want := range map[idv.Outcome]string{
+		idv.Done: outcomeCreated, idv.NotSent: outcomeNotSent, idv.Refused: outcomeRefused, idv.Forbidden: outcomeRefused,
+		idv.Unknown: outcomeUnknown, idv.Accepted: outcomeUnknown, idv.Candidate: outcomeUnknown,
+	} {
+		if got := createOutcome(outcome); got != want {
+			t.Errorf("%s counts as %q, want %q", outcome, got, want)
+		}
 	}
 }

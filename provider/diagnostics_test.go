@@ -87,7 +87,7 @@ func TestAddRejection(t *testing.T) {
 		},
 		"control characters": {
 			errors: []client.FieldError{fieldError("red \x1b[31m\nalert", "events")},
-			at:     []string{"events"}, want: []string{"red  [31m alert"}, not: []string{"\x1b"},
+			at:     []string{"events"}, want: []string{"red \ufffd[31m alert"}, not: []string{"\x1b"},
 		},
 		"a long text": {
 			errors: []client.FieldError{fieldError(strings.Repeat("ä", maxMessageLength)+"canary", "events")},
