@@ -219,7 +219,7 @@ func (n *notifiedScenario) wasNeverSent(ctx context.Context, name string) bool {
 			return o.effect.what == createRequest && o.effect.about == name && o.forwarded
 		}) &&
 		cluster.watched.Get(ctx, client.ObjectKeyFromObject(m), m) == nil &&
-		hasCondition(m.Status.Conditions, v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
+		hasCondition(m.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonOutcomeUnknown)
 }
 
 // result compares the Mandates with what the service has.
