@@ -296,7 +296,8 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 		return r.unrecorded(err)
 	}
 	r.concluded(attempt)
-	if lost {
+	if lost { // a conflict does not say that it has ended
+		r.facts.openCall = true
 		return r.reloadIfLost(ctx, ledger.ErrLost)
 	}
 	r.setRecord(record)
