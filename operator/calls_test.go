@@ -5,8 +5,12 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // sentCalls counts the requests that create or change an application.
@@ -70,5 +74,47 @@ func TestOneCallAReconciliation(t *testing.T) {
 	m = w.get("acme")
 	if m.Status.Outcome != v1alpha1.OutcomeRejected || m.Status.ObservedGeneration != m.Generation {
 		t.Errorf("the status is %+v", m.Status)
+	}
+}
+
+// The API server answers the end of a decision with a conflict, and the application has its outcome. The entry is looked
+// at again soon, and gets its result.
+func TestConflictAtTheEndOfADecision(t *testing.T) {
+	t.Parallel()
+	const settleDelay = 6 * time.Second
+	w := connected(t)
+	r := w.newManualReconciler()
+	r.setSettleDelay(settleDelay)
+	w.mandate("acme", "{}")
+	r.reconcile("acme")
+	r.reconcile("acme")
+	w.play(w.get("acme"), control.ResultReview)
+	w.requestRead("acme")
+	r.reconcile("acme")
+	w.decide("acme", v1alpha1.DecisionReject)
+	patches := 0
+	r.before = func(request string) {
+		r.failing = ""
+		if request != recordPatch {
+			return
+		}
+		if patches++; patches == 2 { // the end comes after the begin
+			r.failing, r.failure = recordPatch, apierrors.NewConflict(schema.GroupResource{}, "acme", nil)
+		}
+	}
+	result := r.reconcile("acme")
+	if m := w.get("acme"); patches < 2 || m.Status.Outcome != v1alpha1.OutcomeRejected {
+		t.Fatalf("after %d changes of the record, the outcome is %q", patches, m.Status.Outcome)
+	}
+	if result.RequeueAfter == 0 || result.RequeueAfter > 2*settleDelay {
+		t.Fatalf("the next reconciliation follows in %v, and the record has a call without a result", result.RequeueAfter)
+	}
+	w.eventually(func() (bool, string) {
+		r.reconcile("acme")
+		open := ledger.Open(w.record("acme"))
+		return open == nil, fmt.Sprintf("the record has a call without a result: %+v", open)
+	})
+	if got := w.acts(); got != "[reject_application: 1]" {
+		t.Errorf("the operator sent %s", got)
 	}
 }

@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"time"
@@ -31,8 +32,10 @@ type manualReconciler struct {
 	// before runs before each request to the API server, such as "patch ApplicationRecord". It may act as another operator
 	// or as a user.
 	before func(request string)
-	// failing is the kind of request to the API server that fails, such as "get Mandate".
+	// failing is the kind of request to the API server that fails, such as "get Mandate", and failure how; nil: the API
+	// server is not available.
 	failing string
+	failure error
 	// cached, if set, is the stale Mandate that the cache returns.
 	cached *v1alpha1.Mandate
 	// minPoll and maxPoll are those of the connection.
@@ -75,7 +78,7 @@ func (r *manualReconciler) requests() interceptor.Funcs {
 		}
 		r.before(verb + " " + kind)
 		if r.failing == verb+" "+kind {
-			return errUnavailable
+			return cmp.Or(r.failure, errUnavailable)
 		}
 		return nil
 	}
