@@ -34,6 +34,9 @@ const (
 	// lagAllowance is after how long an id is read for the second time that showed no reference: a read may lag behind the
 	// create. After retryInterval, it is tried again what said nothing about the id.
 	lagAllowance, retryInterval = 30 * time.Second, 5 * time.Second
+	// maxFailures is how often an id is read for which the service fails, each time after twice as long: an outage that
+	// made an answer be lost may last a quarter of an hour.
+	maxFailures = 6
 	// namedInterval is how long an id is not read again that was named to its Mandate, and maxReads how many ids are
 	// remembered. What is forgotten is read again.
 	namedInterval, maxReads = 10 * time.Second, 10_000
@@ -61,7 +64,7 @@ type readKey struct {
 // idRead is what is known of an id.
 type idRead struct {
 	next    time.Time // when it may be read again
-	again   bool      // that is for the second time
+	inVain  int       // reads in a row that did not show whose it is
 	foreign bool      // it shows the reference of no Mandate that has no application
 }
 
@@ -121,7 +124,8 @@ func (f *Finder) Reconcile(ctx context.Context, key connection.Key) (reconcile.R
 	return reconcile.Result{RequeueAfter: after}, err
 }
 
-// look reads the application with an id, if it is due, at most twice. It says when the id is due; 0: it has an answer.
+// look reads the application with an id, if it is due. It says when the id is due again; 0: it has an answer, or gets
+// none.
 func (f *Finder) look(
 	ctx context.Context, service connection.Service, used *connection.Connection, id int64,
 ) (wait time.Duration, err error) {
@@ -158,10 +162,16 @@ func (f *Finder) look(
 	case err != nil && (engine.IsConnectionError(ctx, err) || idv.OutcomeOf(err) == idv.NotSent):
 		return retryInterval, nil // that says nothing about the id
 	}
-	*read = idRead{next: now.Add(lagAllowance), again: !read.again}
-	if read.again {
-		return lagAllowance, nil
+	most := 2
+	if idv.IsServiceFault(err) {
+		most = maxFailures
 	}
+	wait = lagAllowance << read.inVain
+	*read = idRead{next: now.Add(wait), inVain: read.inVain + 1}
+	if read.inVain < most {
+		return wait, nil
+	}
+	*read = idRead{next: now.Add(lagAllowance)}
 	return 0, nil // it is read again if it is named again
 }
 

@@ -150,6 +150,9 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 	n.mu.Lock()
 	asked := n.pending[key]
 	n.mu.Unlock()
+	if asked == 0 { // it was written after the shutdown had queued it again
+		return true
+	}
 	write := n.writeUnknown
 	if key.Kind == kindMandate {
 		write = n.writeRequest
