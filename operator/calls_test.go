@@ -77,8 +77,8 @@ func TestOneCallAReconciliation(t *testing.T) {
 	}
 }
 
-// The API server answers the end of a decision with a conflict, and the application has its outcome. The entry is looked
-// at again soon, and gets its result.
+// The API server answers the end of a decision with a conflict, and the application has its outcome. The entry is read
+// again soon, and gets its result.
 func TestConflictAtTheEndOfADecision(t *testing.T) {
 	t.Parallel()
 	const settleDelay = 6 * time.Second
@@ -98,7 +98,8 @@ func TestConflictAtTheEndOfADecision(t *testing.T) {
 		if request != recordPatch {
 			return
 		}
-		if patches++; patches == 2 { // the end comes after the begin
+		patches++
+		if patches == 2 { // the end comes after the begin
 			r.failing, r.failure = recordPatch, apierrors.NewConflict(schema.GroupResource{}, "acme", nil)
 		}
 	}

@@ -212,8 +212,8 @@ func TestFindsWhatIsReadInVain(t *testing.T) {
 	f.look("the last time", lagAllowance, 3)
 }
 
-// An outage that made an answer be lost may last. An id for which the service fails is read six times in a quarter of an
-// hour, until it is named again.
+// An outage that made an answer be lost may last. An id for which the service fails is read six times in a quarter of
+// an hour, until it is named again.
 func TestFindsAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	f := find(t)
@@ -224,7 +224,7 @@ func TestFindsAfterAnOutage(t *testing.T) {
 	for reads := 2; reads < maxFailures; reads++ {
 		wait := lagAllowance << (reads - 2)
 		f.look("too early", wait-1, reads-1, 7)
-		f.look("again", 1, reads, 7)
+		f.look("in time", 1, reads, 7)
 	}
 	f.look("the last time", lagAllowance<<(maxFailures-2), maxFailures)
 	f.shows[7] = "team.lost"
