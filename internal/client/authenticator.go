@@ -31,11 +31,11 @@ func (t *authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
 			return response, nil
 		}
 		failure = failureOf(err)
-		switch {
-		case q.effect.emails():
+		if q.effect.emails() || failure.Status == http.StatusForbidden && !failure.aboutToken {
 			t.findReason(ctx, current, failure)
-			return nil, failure
-		case sent == maxLogins || !t.mayRenew(q.effect, current, failure, rejected != nil):
+		}
+		if q.effect.emails() || sent == maxLogins ||
+			failure.Kind != KindExpiredToken && !t.mayRenew(q.effect, current, failure, rejected != nil) {
 			return nil, failure
 		}
 		rejected = current
@@ -63,28 +63,26 @@ func (t *authenticator) token(ctx context.Context, q *request, rejected *token) 
 // mayRenew reports whether a request is sent again with another token. Some services, or what is before them, answer an
 // expired token with a redirect to a login page, with HTML or with 403.
 func (t *authenticator) mayRenew(of effect, current *token, failure *Error, afterLogin bool) bool {
-	switch {
-	case failure.Status == http.StatusUnauthorized:
+	if failure.Status == http.StatusUnauthorized {
 		return (of != effectLasts || failure.Outcome.NothingDone()) &&
 			t.client.tokens.holdOff.mayRenew(current, afterLogin)
-	case of == effectNone && failure.aboutToken:
-		return !afterLogin && current.accepted.Load() != nil
-	default:
-		return false
 	}
+	return of == effectNone && failure.aboutToken && !afterLogin && current.accepted.Load() != nil
 }
 
-// findReason finds out whether the failure of a request that is not sent again is about the token, or about what was
-// asked. If it is about the token, a read succeeds with another one.
+// findReason finds out whether a failure is about the token, or about what was asked. If it is about the token, a read
+// that every user may do succeeds with another one, or finds that there is none now.
 func (t *authenticator) findReason(ctx context.Context, used *token, failure *Error) {
 	if failure.Status != http.StatusUnauthorized && failure.Status != http.StatusForbidden && !failure.aboutToken {
 		return
 	}
-	if t.read(ctx) != nil {
-		used.doubt() // the next such request has to find out
-		return
+	unread := t.read(ctx)
+	if unread != nil {
+		used.doubt() // the next request has to find out
 	}
-	if now, _ := t.client.tokens.lookup(nil); now != used && failure.Outcome == Forbidden {
+	now, _ := t.client.tokens.lookup(nil)
+	renewed := unread == nil && now != used
+	if failure.Outcome == Forbidden && (renewed || unread != nil && unread.Login) {
 		failure.Outcome, failure.Kind = Refused, KindExpiredToken
 	}
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -250,23 +249,41 @@ func TestUserWithoutPermission(t *testing.T) {
 	}
 }
 
-// TestReadsGetAnotherToken: a read whose token fails is sent again with another one, once.
+// TestReadsGetAnotherToken: a read whose token fails is sent again with another one, once. A 403 about an object may as
+// well be about the object, so a read that every user may do tells which.
 func TestReadsGetAnotherToken(t *testing.T) {
 	for name, refuse := range tokenRefusals {
-		t.Run(name, func(t *testing.T) {
-			s := newTokenService(t, refuse, answers(http.StatusOK, someApplication))
-			c := s.client(t)
-			run := func(ctx context.Context) error { return errorOf(c.RetrieveReferences(ctx)) }
-			if err := run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			s.revoke()
-			if err := run(t.Context()); err != nil {
-				t.Error(err)
-			}
-			if got := s.did(); got != "login, "+checks+", refused, login, "+checks {
-				t.Error(got)
-			}
-		})
+		for _, op := range []Operation{OpRetrieveReferences, OpRetrieveApplication, OpDeleteApplication} {
+			t.Run(name+", "+string(op), func(t *testing.T) {
+				if op == OpDeleteApplication && (name == "redirect" || name == "page") {
+					t.Skip("it may have deleted")
+				}
+				s := newTokenService(t, refuse, answers(http.StatusOK, someApplication))
+				c := s.client(t)
+				for range 2 {
+					if err := exampleOf(t, op).run(t.Context(), c); err != nil {
+						t.Error(err)
+					}
+					s.revoke()
+				}
+				checked := op != OpRetrieveReferences && strings.HasPrefix(name, "403")
+				if got := s.did(); strings.Count(got, "login") != 2 || strings.Contains(got, "refused, refused") != checked {
+					t.Error(got)
+				}
+			})
+		}
 	}
+}
+
+// TestExpiredTokenAndFailedLogin: the token was the reason although no other one can be had.
+func TestExpiredTokenAndFailedLogin(t *testing.T) {
+	s := newTokenService(t, answers(401, aboutNothing), answers(http.StatusOK, someApplication))
+	c := s.client(t)
+	if err := exampleOf(t, OpCreateApplication).run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	s.revoke()
+	s.login = answers(http.StatusBadGateway, "")
+	expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), c), Refused, KindExpiredToken)
+	expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), c), NotSent, KindServer)
 }

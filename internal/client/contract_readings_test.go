@@ -54,9 +54,10 @@ func (r reading) has(assignments []string) bool {
 	})
 }
 
-// numbers are the values to try of the switches that take any number.
+// numbers are the values to try of the switches that take any number. With a tokenLifetime, tokens end between
+// reads, not by the clock: see world.expire.
 var numbers = map[string][]string{
-	"tokenLifetime": {"0", "1"},
+	"tokenLifetime": {"0", "600"},
 	"rateLimit":     {"0", "30"},
 	"readLag":       {"0", "1", "3"},
 	"uniquenessGap": {"0", "5"},

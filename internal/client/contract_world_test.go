@@ -36,9 +36,10 @@ type world struct {
 	close   func()
 	closers []func()
 
-	seen   known             // after the last request
-	op     control.Operation // of the last request
-	logged logbook
+	seen     known             // after the last request
+	op       control.Operation // of the last request
+	readable bool              // it was a read, and succeeded
+	logged   logbook
 }
 
 // known is what the sandbox knows.
@@ -196,6 +197,9 @@ func digest(seen known) string {
 func (w *world) do(step string, op control.Operation, request func() error) (effect, error) {
 	w.t.Helper()
 	w.op = op
+	if reads[op] && w.readable {
+		w.expire()
+	}
 	for {
 		before := w.seen
 		err := request()
@@ -205,6 +209,7 @@ func (w *world) do(step string, op control.Operation, request func() error) (eff
 			w.look()
 		}
 		did := effectOf(op, before, w.seen)
+		w.readable = reads[op] && err == nil
 		w.promised(step, op, did, err)
 		expired := client.KindOf(err) == client.KindExpiredToken && w.chosen["tokenLifetime"] != "0"
 		limited := client.KindOf(err) == client.KindRateLimited && w.chosen["rateLimit"] != "0"
@@ -214,6 +219,18 @@ func (w *world) do(step string, op control.Operation, request func() error) (eff
 		if client.RetryAfterOf(err) == 0 {
 			<-time.After(50 * time.Millisecond) // the service does not say when to come back
 		}
+	}
+}
+
+// expire ends the tokens between two reads, if tokens end during the story. A lifetime of a second would end them between
+// a login and its first use on a busy machine, which the client holds for a user who may not use the API. What meets a
+// create is in revoked.
+func (w *world) expire() {
+	if w.chosen["tokenLifetime"] == "0" {
+		return
+	}
+	if _, err := w.control.RevokeTokens(w.ctx); err != nil {
+		w.t.Fatal(err)
 	}
 }
 

@@ -36,6 +36,7 @@ func TestReadsAreRetried(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, inSequence(test.answers...), false)
+			s.references = answers(200, `{}`)
 			_, err := s.client(t).RetrieveApplication(t.Context(), 4711)
 			if KindOf(err) != test.fails || test.fails == KindNotFound && OutcomeOf(err) != Refused {
 				t.Errorf("got %v, want kind %q", err, test.fails)

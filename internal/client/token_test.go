@@ -182,6 +182,7 @@ func TestTokenRefusedByTheService(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, inSequence(test.answers...), false)
+			s.references = answers(200, `{}`)
 			c := s.client(t)
 			var err error
 			for range test.times {
