@@ -222,9 +222,9 @@ func (w *world) do(step string, op control.Operation, request func() error) (eff
 	}
 }
 
-// expire ends the tokens between two reads, if tokens end during the story. A lifetime of a second would end them between
-// a login and its first use on a busy machine, which the client holds for a user who may not use the API. What meets a
-// create is in revoked.
+// expire ends the tokens between two reads, if tokens end during the story. With a lifetime of a second they would end
+// between a login and its first use on a busy machine, which the client holds for a user who may not use the API. What
+// meets a create is in revoked.
 func (w *world) expire() {
 	if w.chosen["tokenLifetime"] == "0" {
 		return
