@@ -31,7 +31,8 @@ func (t *authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
 			return response, nil
 		}
 		failure = failureOf(err)
-		if q.effect.emails() || failure.Status == http.StatusForbidden && !failure.aboutToken {
+		isUntrusted := ctx.Value(untrustedIDKey{}) != nil // then a 403 is about the id, and costs no other read
+		if q.effect.emails() || failure.Status == http.StatusForbidden && !failure.aboutToken && !isUntrusted {
 			t.findReason(ctx, current, failure)
 		}
 		if q.effect.emails() || sent == maxLogins ||
