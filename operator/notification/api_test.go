@@ -59,6 +59,8 @@ func (a *apiServer) connect(key connection.Key, tokens ...string) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.revision++
+	service.ResourceVersion = strconv.Itoa(a.revision)
 	a.services[key] = service
 }
 

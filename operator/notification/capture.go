@@ -33,12 +33,12 @@ func namesIn(contentType string, body []byte) (names []string) {
 	if !json.Valid(body) && !isForm(contentType) {
 		return nil
 	}
-	read(contentType, body, func(parent, key, _ string) {
+	read(contentType, body, func(parent, key, text string) {
 		name := parent + "." + key
 		if !identifier.MatchString(parent) || !identifier.MatchString(key) {
 			name = "(no identifier)"
 		}
-		if len(names) < maxCandidates && !slices.Contains(names, name) {
+		if text != "" && len(names) < maxCandidates && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	})

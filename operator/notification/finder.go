@@ -50,7 +50,7 @@ type Finder struct {
 	metadata    client.Writer // patches annotations
 	clock       clock.PassiveClock
 	limiters    limiters
-	reads       *lru.Cache // *idRead by readKey
+	reads       perKey[readKey, *idRead]
 }
 
 // readKey is an id of a connection as it is: with other credentials or at another service, it may be another's.
@@ -74,7 +74,8 @@ func NewFinder(
 ) *Finder {
 	return &Finder{
 		accounts: accounts{cache, clusterServices}, connections: connections, metadata: metadata, clock: clock.RealClock{},
-		limiters: limiters{lru.New(maxCachedConnections), maxFinderRate, maxFinderBurst}, reads: lru.New(maxReads),
+		limiters: newLimiters(maxFinderRate, maxFinderBurst),
+		reads:    perKey[readKey, *idRead]{lru.New(maxReads), func() *idRead { return &idRead{} }},
 	}
 }
 
@@ -129,20 +130,14 @@ func (f *Finder) Reconcile(ctx context.Context, key connection.Key) (reconcile.R
 func (f *Finder) look(
 	ctx context.Context, service connection.Service, used *connection.Connection, id int64,
 ) (wait time.Duration, err error) {
-	key := readKey{connection.KeyOfService(service), used.Credentials, used.Generation, id}
-	known, _ := f.reads.Get(key)
-	read, ok := known.(*idRead)
-	if !ok {
-		read = &idRead{}
-		f.reads.Add(key, read)
-	}
-	now := f.clock.Now()
+	key, now := connection.KeyOfService(service), f.clock.Now()
+	read := f.reads.of(readKey{key, used.Credentials, used.Generation, id})
 	switch {
 	case read.foreign:
 		return 0, nil
 	case now.Before(read.next):
 		return read.next.Sub(now), nil
-	case !f.limiters.of(key.Key).AllowN(now, 1):
+	case !f.limiters.of(key).AllowN(now, 1):
 		return time.Second / maxFinderRate, nil
 	}
 	bounded, cancel := context.WithTimeout(idv.WithUntrustedID(ctx), readTimeout)

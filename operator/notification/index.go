@@ -22,10 +22,9 @@ import (
 // follows the cache of Mandates, as a handler of its events. The indexes of the cache itself would take a set for each
 // of the ids.
 type Index struct {
-	// named is called, without a lock, with a Mandate whose application was named before the Mandate had it.
-	named func(connection.Key, types.NamespacedName)
-	// awaited is called, without a lock, with connections whose ids may be those that a Mandate waits for from now on.
-	awaited func([]connection.Key)
+	// changed is called, without a lock, with the Mandate whose application was named before the Mandate had it, and with
+	// the connections whose ids may be those that a Mandate waits for from now on.
+	changed func(hint)
 
 	seed maphash.Seed
 	mu   sync.Mutex
@@ -46,8 +45,7 @@ const (
 
 // entry is what is known of a Mandate.
 type entry struct {
-	key         connection.Key
-	name        types.NamespacedName
+	hint
 	application int64 // 0: none
 	hashes      []uint64
 	waits       bool // for an id
@@ -58,8 +56,7 @@ type entry struct {
 // NewIndex makes an empty Index.
 func NewIndex() *Index {
 	return &Index{
-		named: func(connection.Key, types.NamespacedName) {}, awaited: func([]connection.Key) {},
-		seed: maphash.MakeSeed(), mandates: map[uint64]*types.NamespacedName{},
+		changed: func(hint) {}, seed: maphash.MakeSeed(), mandates: map[uint64]*types.NamespacedName{},
 		waiting: map[types.NamespacedName]entry{}, unknown: map[connection.Key][]*unknownID{},
 	}
 }
@@ -74,24 +71,28 @@ func (x *Index) hash(key connection.Key, by kind, text string) uint64 {
 	}{key, by, strings.ToLower(text)})
 }
 
+func (x *Index) hashID(key connection.Key, by kind, id int64) uint64 {
+	return x.hash(key, by, strconv.FormatInt(id, 10))
+}
+
+// referenceHash is that of a reference of any connection.
+func (x *Index) referenceHash(text string) uint64 { return x.hash(connection.Key{}, byReference, text) }
+
 // entryOf a Mandate; none of anything else.
 func (x *Index) entryOf(object any) (e entry) {
 	m, ok := object.(*v1alpha1.Mandate)
 	if !ok {
 		return e
 	}
-	e.key, e.name = connection.KeyOf(m), client.ObjectKeyFromObject(m)
-	add := func(by kind, text string) { e.hashes = append(e.hashes, x.hash(e.key, by, text)) }
+	e.hint = hint{connection.KeyOf(m), client.ObjectKeyFromObject(m)}
 	if m.Status.ApplicationID != nil {
 		e.application = *m.Status.ApplicationID
-		add(byApplication, strconv.FormatInt(e.application, 10))
-		if m.Status.Reference != "" {
-			add(byReference, m.Status.Reference)
-		}
+		e.hashes = append(e.hashes, x.hashID(e.service, byApplication, e.application),
+			x.hash(e.service, byReference, m.Status.Reference))
 	}
 	for i := range m.Status.Individuals {
 		if id := m.Status.Individuals[i].ID; id != 0 {
-			add(byIndividual, strconv.FormatInt(id, 10))
+			e.hashes = append(e.hashes, x.hashID(e.service, byIndividual, id))
 		}
 	}
 	// It does not wait if the application is gone, or is under another reference or at another service.
@@ -100,7 +101,7 @@ func (x *Index) entryOf(object any) (e entry) {
 		created.Status == metav1.ConditionUnknown && created.Reason == v1alpha1.ReasonOutcomeUnknown &&
 		!m.Spec.Suspend && m.Spec.Adopt == nil && m.DeletionTimestamp.IsZero()
 	if e.waits {
-		e.reference, e.since = x.hash(connection.Key{}, byReference, m.Status.Reference), created.LastTransitionTime.Time
+		e.reference, e.since = x.referenceHash(m.Status.Reference), created.LastTransitionTime.Time
 	}
 	return e
 }
@@ -118,36 +119,36 @@ func (x *Index) OnDelete(object any) {
 
 // OnUpdate implements the handler of events.
 func (x *Index) OnUpdate(before, after any) {
-	was, is := x.entryOf(before), x.entryOf(after)
+	for _, h := range x.update(x.entryOf(before), x.entryOf(after)) {
+		x.changed(h)
+	}
+}
+
+func (x *Index) update(was, is entry) (changed []hint) {
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	for _, hash := range was.hashes {
-		if found := x.mandates[hash]; found != nil && *found == was.name { // and not another one that has the same
+		if found := x.mandates[hash]; found != nil && *found == was.mandate { // and not another one that has the same
 			delete(x.mandates, hash)
 		}
 	}
-	name := is.name
+	name := is.mandate
 	for _, hash := range is.hashes {
 		x.mandates[hash] = &name
 	}
-	delete(x.waiting, was.name)
+	delete(x.waiting, was.mandate)
 	if is.waits {
-		x.waiting[is.name] = is
+		x.waiting[is.mandate] = is
 	}
-	isNamed := is.application != was.application && x.remembers(is.key, is.application)
-	var keys []connection.Key
+	if is.application != was.application && x.remembers(is.service, is.application) {
+		changed = append(changed, is.hint)
+	}
 	if is.waits && !was.waits {
-		keys = x.remembered()
+		for key := range x.unknown {
+			changed = append(changed, hint{service: key})
+		}
 	}
-	x.mu.Unlock()
-	if isNamed {
-		x.named(is.key, is.name)
-	}
-	x.awaited(keys)
-}
-
-// find finds the Mandate of a connection with an id or a reference; nil if there is none.
-func (x *Index) find(key connection.Key, by kind, text string) *types.NamespacedName {
-	return x.mandates[x.hash(key, by, text)]
+	return changed
 }
 
 // match finds the Mandates whose applications are to be read because of the candidates of a delivery, and remembers the
@@ -157,11 +158,12 @@ func (x *Index) find(key connection.Key, by kind, text string) *types.Namespaced
 func (x *Index) match(key connection.Key, candidates []Candidate) (mandates []types.NamespacedName, unknown []int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	find := func(by kind, text string) *types.NamespacedName { return x.mandates[x.hash(key, by, text)] }
 	last := placeID // of the ids that count
 	var references []uint64
 	for _, c := range candidates {
-		application, individual := x.find(key, byApplication, c.Text), x.find(key, byIndividual, c.Text)
-		reference := x.find(key, byReference, c.Text)
+		application, individual := find(byApplication, c.Text), find(byIndividual, c.Text)
+		reference := find(byReference, c.Text)
 		for _, name := range []*types.NamespacedName{application, individual, reference} {
 			if name != nil && !slices.Contains(mandates, *name) {
 				mandates = append(mandates, *name)
@@ -174,10 +176,10 @@ func (x *Index) match(key connection.Key, candidates []Candidate) (mandates []ty
 		case application != nil:
 			last = min(last, c.place)
 		}
-		references = append(references, x.hash(connection.Key{}, byReference, c.Text))
+		references = append(references, x.referenceHash(c.Text))
 	}
 	for _, c := range candidates {
-		if c.Number != 0 && c.place <= last && x.find(key, byApplication, c.Text) == nil {
+		if c.Number != 0 && c.place <= last && find(byApplication, c.Text) == nil {
 			unknown = append(unknown, c.Number)
 		}
 	}

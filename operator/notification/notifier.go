@@ -2,16 +2,13 @@ package notification
 
 import (
 	"context"
-	"encoding/json"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -41,6 +38,13 @@ const (
 	kindMandate = "Mandate"
 )
 
+// hint is what is to be written: that the application of a Mandate is to be read, or, without a Mandate, which ids of a
+// service are not known.
+type hint struct {
+	service connection.Key
+	mandate types.NamespacedName
+}
+
 // Notifier has the applications read that deliveries are about: it annotates their Mandates, or the service with ids
 // that are not known, which the leader sees.
 type Notifier struct {
@@ -49,26 +53,24 @@ type Notifier struct {
 	metadata client.Writer // patches annotations
 	observe  func(result string)
 	limiters limiters // of Mandates
-	// queue has Mandates, and services that have ids to write.
-	queue    workqueue.TypedRateLimitingInterface[connection.Key]
+	queue    workqueue.TypedRateLimitingInterface[hint]
 	draining atomic.Bool // nothing waits any more
 
 	mu sync.Mutex
-	// pending is how often each object in the queue was asked for.
-	pending map[connection.Key]int
+	// pending is how often each hint in the queue was given.
+	pending map[hint]int
 }
 
 func newNotifier(index *Index, of accounts, metadata client.Writer, observe func(result string)) *Notifier {
 	n := &Notifier{
-		accounts: of, index: index, metadata: metadata, observe: observe,
-		limiters: limiters{lru.New(maxCachedConnections), maxWrites, 2 * maxWrites},
+		accounts: of, index: index, metadata: metadata, observe: observe, limiters: newLimiters(maxWrites, 2*maxWrites),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[connection.Key](200*time.Millisecond, maxRetryDelay),
-			workqueue.TypedRateLimitingQueueConfig[connection.Key]{Name: "notification"},
+			workqueue.NewTypedItemExponentialFailureRateLimiter[hint](200*time.Millisecond, maxRetryDelay),
+			workqueue.TypedRateLimitingQueueConfig[hint]{Name: "notification"},
 		),
-		pending: map[connection.Key]int{},
+		pending: map[hint]int{},
 	}
-	index.named, index.awaited = n.askMandate, n.ask
+	index.changed = n.enqueue
 	return n
 }
 
@@ -76,10 +78,10 @@ func newNotifier(index *Index, of accounts, metadata client.Writer, observe func
 func (n *Notifier) deliver(key connection.Key, contentType string, body []byte) {
 	mandates, unknown := n.index.match(key, Candidates(contentType, body))
 	for _, name := range mandates {
-		n.askMandate(key, name)
+		n.enqueue(hint{key, name})
 	}
 	if len(unknown) > 0 {
-		n.ask([]connection.Key{key})
+		n.enqueue(hint{service: key})
 	}
 	if len(mandates) == 0 {
 		n.observe(resultUnmatched)
@@ -88,34 +90,22 @@ func (n *Notifier) deliver(key connection.Key, contentType string, body []byte) 
 	n.observe(resultMatched)
 }
 
-// askMandate has the application of a Mandate read. The Mandates of one connection come one after another, so that one
-// whose service floods the operator does not keep those of others waiting.
-func (n *Notifier) askMandate(of connection.Key, name types.NamespacedName) {
-	key := connection.Key{Kind: kindMandate, Namespace: name.Namespace, Name: name.Name}
-	if n.isFirst(key) {
-		now := time.Now()
-		n.queue.AddAfter(key, n.limiters.of(of).ReserveN(now, 1).DelayFrom(now))
-	}
-}
-
-// ask has ids written onto services.
-func (n *Notifier) ask(services []connection.Key) {
-	for _, key := range services {
-		if n.isFirst(key) {
-			n.queue.Add(key)
-		}
-	}
-}
-
-// isFirst reports whether an object is not in the queue yet.
-func (n *Notifier) isFirst(key connection.Key) bool {
+// enqueue has a hint written. The Mandates of one connection come one after another, so that one whose service floods
+// the operator does not keep those of others waiting.
+func (n *Notifier) enqueue(h hint) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.pending[key]++
-	return n.pending[key] == 1
+	n.pending[h]++
+	switch now := time.Now(); {
+	case n.pending[h] > 1: // it is in the queue
+	case h.mandate.Name == "":
+		n.queue.Add(h)
+	default:
+		n.queue.AddAfter(h, n.limiters.of(h.service).ReserveN(now, 1).DelayFrom(now))
+	}
 }
 
-// run annotates objects until ctx ends. What is left then is annotated at once: its sender has an answer.
+// run writes hints until ctx ends. What is left then is written at once: its sender has an answer.
 func (n *Notifier) run(ctx context.Context) {
 	writes, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -130,51 +120,55 @@ func (n *Notifier) run(ctx context.Context) {
 	defer time.AfterFunc(drainTimeout, cancel).Stop()
 	n.draining.Store(true)
 	n.mu.Lock()
-	for key := range n.pending {
-		n.queue.Add(key)
+	for h := range n.pending {
+		n.queue.Add(h)
 	}
 	n.mu.Unlock()
 	n.queue.ShutDown()
 	writing.Wait()
 }
 
-// writeNext annotates the next object. It reports false after the shutdown.
+// writeNext writes the next hint. It reports false after the shutdown.
 func (n *Notifier) writeNext(ctx context.Context) bool {
-	key, stopped := n.queue.Get()
+	h, stopped := n.queue.Get()
 	if stopped {
 		return false
 	}
-	defer n.queue.Done(key)
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
+	defer n.queue.Done(h)
 	n.mu.Lock()
-	asked := n.pending[key]
+	given := n.pending[h]
 	n.mu.Unlock()
-	if asked == 0 { // it was written after the shutdown had queued it again
+	if given == 0 { // it was written after the shutdown had queued it again
 		return true
 	}
-	write := n.writeUnknown
-	if key.Kind == kindMandate {
-		write = n.writeRequest
-	}
-	after, err := write(ctx, key)
+	after, err := n.write(ctx, h)
 	if err != nil && !isGone(err) { // it is tried until it works: its sender has an answer, and may not deliver again
-		n.queue.AddRateLimited(key)
-		if n.queue.NumRequeues(key)%loggedTries == 0 {
+		n.queue.AddRateLimited(h)
+		if n.queue.NumRequeues(h)%loggedTries == 0 {
 			log.FromContext(ctx).Error(apierror.Redact(err), "Failed to record what a notification names, trying again",
-				"kind", key.Kind, "namespace", key.Namespace, "name", key.Name)
+				"service", h.service, "mandate", h.mandate)
 		}
 		return true
 	}
-	n.queue.Forget(key)
+	n.queue.Forget(h)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if after == 0 && n.pending[key] == asked { // nothing has come since
-		delete(n.pending, key)
+	if after == 0 && n.pending[h] == given { // nothing has come since
+		delete(n.pending, h)
 	} else {
-		n.queue.AddAfter(key, after)
+		n.queue.AddAfter(h, after)
 	}
 	return true
+}
+
+// write says when to write the same hint again; 0: not by itself.
+func (n *Notifier) write(ctx context.Context, h hint) (after time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	if h.mandate.Name == "" {
+		return n.writeUnknown(ctx, h.service)
+	}
+	return n.writeRequest(ctx, h.mandate)
 }
 
 // writeUnknown writes ids onto a service, if somebody waits for one. Those for which there is no room follow, when the
@@ -192,7 +186,7 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 	for _, peer := range peers {
 		account = append(account, connection.KeyOfService(peer))
 	}
-	named := slices.Clone(engine.UnknownIDs(service))
+	named := engine.UnknownIDs(service)
 	ids := n.index.toWrite(key, account, named)
 	if most := v1alpha1.MaxCandidates - len(named); len(ids) > most {
 		ids, after = ids[:most], roomInterval
@@ -210,10 +204,10 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 	return after, err
 }
 
-// writeRequest annotates a Mandate, if its application is to be read. It says when to look at the Mandate again.
-func (n *Notifier) writeRequest(ctx context.Context, key connection.Key) (after time.Duration, err error) {
+// writeRequest annotates a Mandate, if its application is to be read.
+func (n *Notifier) writeRequest(ctx context.Context, name types.NamespacedName) (after time.Duration, err error) {
 	m := &v1alpha1.Mandate{}
-	if err := n.cache.Get(ctx, key.ObjectKey(), m); err != nil {
+	if err := n.cache.Get(ctx, name, m); err != nil {
 		return 0, err
 	}
 	now, last := time.Now(), engine.ParseNotificationRequest(engine.ReconcileRequest(m)) // of any replica
@@ -241,34 +235,14 @@ func isAcknowledged(m *v1alpha1.Mandate) bool {
 func annotate(
 	ctx context.Context, writer client.Writer, kind string, read client.Object, annotations map[string]string,
 ) error {
-	changed := map[string]any{}
+	before := engine.MetadataOf(kind, client.ObjectKeyFromObject(read))
+	before.ResourceVersion, before.Annotations = read.GetResourceVersion(), read.GetAnnotations()
+	after := before.DeepCopy()
 	for name, value := range annotations {
-		if changed[name] = value; value == "" {
-			changed[name] = nil
+		metav1.SetMetaDataAnnotation(&after.ObjectMeta, name, value)
+		if value == "" {
+			delete(after.Annotations, name)
 		}
 	}
-	metadata := map[string]any{"annotations": changed, "resourceVersion": read.GetResourceVersion()}
-	data, err := json.Marshal(map[string]any{"metadata": metadata})
-	if err != nil {
-		return err
-	}
-	object := engine.MetadataOf(kind, client.ObjectKeyFromObject(read))
-	return writer.Patch(ctx, object, client.RawPatch(types.MergePatchType, data))
-}
-
-// limiters has a rate limiter for each connection.
-type limiters struct {
-	cache *lru.Cache // *rate.Limiter by connection.Key
-	most  rate.Limit
-	burst int
-}
-
-func (l limiters) of(key connection.Key) *rate.Limiter {
-	known, _ := l.cache.Get(key)
-	limiter, ok := known.(*rate.Limiter)
-	if !ok {
-		limiter = rate.NewLimiter(l.most, l.burst)
-		l.cache.Add(key, limiter)
-	}
-	return limiter
+	return writer.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }

@@ -11,9 +11,9 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"k8s.io/utils/lru"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -51,9 +51,7 @@ type Receiver struct {
 	deliver  func(key connection.Key, contentType string, body []byte)
 	observe  func(result string)
 	limiters limiters
-
-	mu      sync.Mutex
-	reading map[string]int // deliveries, by namespace
+	reading  perKey[string, *semaphore.Weighted] // by namespace
 }
 
 func newReceiver(
@@ -61,7 +59,10 @@ func newReceiver(
 ) *Receiver {
 	return &Receiver{
 		accounts: of, deliver: deliver, observe: observe,
-		limiters: limiters{lru.New(maxCachedConnections), maxRate, maxRate}, reading: map[string]int{},
+		limiters: newLimiters(maxRate, maxRate),
+		reading: perKey[string, *semaphore.Weighted]{lru.New(maxCachedConnections), func() *semaphore.Weighted {
+			return semaphore.NewWeighted(maxReading)
+		}},
 	}
 }
 
@@ -72,14 +73,15 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		r.refuse(w)
 		return
 	}
-	if !r.admit(key) {
+	reading := r.reading.of(key.Namespace)
+	if !r.limiters.of(key).Allow() || !reading.TryAcquire(1) {
 		r.observe(resultLimited)
 		setReadTimeout(w, time.Second)
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, http.StatusText(http.StatusTooManyRequests), http.StatusTooManyRequests)
 		return
 	}
-	defer r.done(key)
+	defer reading.Release(1)
 	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBody))
 	if err != nil {
 		r.refuse(w)
@@ -112,26 +114,6 @@ func (r *Receiver) isGood(ctx context.Context, key connection.Key, token string)
 		good |= subtle.ConstantTimeCompare([]byte(receiver.Digest(token)), []byte(digest))
 	}
 	return good == 1
-}
-
-// admit takes one delivery of a connection, or reports that it has too many. done ends it.
-func (r *Receiver) admit(key connection.Key) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.reading[key.Namespace] == maxReading || !r.limiters.of(key).AllowN(time.Now(), 1) {
-		return false
-	}
-	r.reading[key.Namespace]++
-	return true
-}
-
-func (r *Receiver) done(key connection.Key) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.reading[key.Namespace]--
-	if r.reading[key.Namespace] == 0 {
-		delete(r.reading, key.Namespace)
-	}
 }
 
 // setReadTimeout bounds how long the rest of a request is read. The server reads it after an answer, too.

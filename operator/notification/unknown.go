@@ -2,8 +2,8 @@ package notification
 
 import (
 	"cmp"
+	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/mandate-io/idv/operator/connection"
@@ -29,11 +29,16 @@ type unknownID struct {
 	written    bool     // onto the service
 }
 
+func (u *unknownID) isOld() bool { return time.Since(u.at) >= unknownTTL }
+
 // remember keeps the ids of a delivery. The more connections have some, the fewer each may have. It is called with the
-// lock, as those that follow are.
+// lock, as recent and remembers are.
 func (x *Index) remember(key connection.Key, ids []int64, references []uint64) {
 	if len(ids) == 0 {
 		return
+	}
+	if x.unknown[key] == nil {
+		maps.DeleteFunc(x.unknown, func(key connection.Key, _ []*unknownID) bool { return len(x.recent(key)) == 0 })
 	}
 	all := x.recent(key)
 	for _, id := range ids {
@@ -41,37 +46,22 @@ func (x *Index) remember(key connection.Key, ids []int64, references []uint64) {
 			all = append(all, &unknownID{id: id, at: time.Now(), references: references})
 		}
 	}
-	if x.unknown[key] == nil {
-		x.remembered() // which forgets connections without one
-	}
 	share := min(maxUnknown, max(maxUnknownInAll/(len(x.unknown)+1), 1))
 	x.unknown[key] = all[max(len(all)-share, 0):]
 }
 
 // recent gives the ids of a connection that are remembered, the latest ones last.
 func (x *Index) recent(key connection.Key) []*unknownID {
-	all, after := x.unknown[key], time.Now().Add(-unknownTTL)
-	first := slices.IndexFunc(all, func(u *unknownID) bool { return u.at.After(after) })
-	if first < 0 {
-		delete(x.unknown, key)
-		return nil
+	all := x.unknown[key]
+	for len(all) > 0 && all[0].isOld() {
+		all = all[1:]
 	}
-	return all[first:]
+	return all
 }
 
 // remembers reports whether a delivery named an application lately.
 func (x *Index) remembers(key connection.Key, id int64) bool {
 	return slices.ContainsFunc(x.recent(key), func(u *unknownID) bool { return u.id == id })
-}
-
-// remembered are the connections of which an id is remembered.
-func (x *Index) remembered() (keys []connection.Key) {
-	for key := range x.unknown {
-		if len(x.recent(key)) > 0 {
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }
 
 // toWrite gives the ids of a connection that are to be written onto its service, beside those that it has, if a Mandate
@@ -80,24 +70,20 @@ func (x *Index) remembered() (keys []connection.Key) {
 func (x *Index) toWrite(key connection.Key, account []connection.Key, has []int64) (ids []*unknownID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	now, waits := time.Now(), false
-	around, references := now, map[uint64]bool{}
+	around, references := time.Now(), map[uint64]bool{}
 	for _, e := range x.waiting {
-		if !slices.Contains(account, e.key) {
-			continue
-		}
-		references[e.reference], waits = true, true
-		if e.since.After(now.Add(-unknownTTL)) && e.since.Before(around) {
-			around = e.since
+		if slices.Contains(account, e.service) {
+			references[e.reference] = true
+			if time.Since(e.since) < unknownTTL && e.since.Before(around) {
+				around = e.since
+			}
 		}
 	}
-	if !waits {
+	if len(references) == 0 {
 		return nil
 	}
 	for _, u := range x.recent(key) {
-		isKnown := func(key connection.Key) bool {
-			return x.find(key, byApplication, strconv.FormatInt(u.id, 10)) != nil
-		}
+		isKnown := func(key connection.Key) bool { return x.mandates[x.hashID(key, byApplication, u.id)] != nil }
 		u.written = u.written || slices.Contains(has, u.id) || slices.ContainsFunc(account, isKnown)
 		if !u.written {
 			ids = append(ids, u)

@@ -3,7 +3,6 @@ package notification
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"mime"
 	"net/url"
 	"slices"
@@ -11,16 +10,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"k8s.io/apimachinery/pkg/util/sets"
-
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
 const (
 	// maxCandidates is how many values of a delivery are looked up, and maxText how long they are in characters.
 	maxCandidates, maxText = 20, 150
-	// maxValues is how many values are read of a delivery.
-	maxValues = 2000
+	// maxValues is how many values are read of a delivery. A document of JSON costs as much as documentValues: strings
+	// can have some, too. maxDepth is how deeply it may be nested.
+	maxValues, documentValues, maxDepth = 2000, 20, 100
 )
 
 // Candidate is a value of a delivery that may be the id of an application or an individual, or a reference. It is a
@@ -37,72 +35,69 @@ type Candidate struct {
 type place int
 
 const (
-	placeApplication place = iota // the id of an application, by its names
+	placeApplication place = iota // the id of an application, by its name
 	placeObject                   // the id of what the delivery is about, whatever that is
 	placeID                       // the id of the delivery itself, or of an element of a list
-	placeIndividual               // the id of an individual, by its names
-	placeReference                // another id or reference, by its name
+	placeIndividual               // the id of an individual, by its name
+	placeReference                // a reference by its name, or another number
 	placeOther
 )
 
-// allowedNames are those of what a number may be the id of: the interface's own, which uses application and mandate
-// alike, and those of what contains it. Names are in any letter case, with or without the characters - _ and dot.
-var allowedNames = map[string]place{
-	"application": placeApplication, "applications": placeApplication, "idapplication": placeApplication,
-	"mandate": placeApplication, "mandates": placeApplication, "idmandate": placeApplication,
-	"data": placeObject, "object": placeObject, "resource": placeObject, "entity": placeObject, "payload": placeObject,
-	"body": placeObject, "record": placeObject, "item": placeObject, "items": placeObject, "subject": placeObject,
-	"message": placeObject, "": placeID,
+// placeNames are those of members, by the place that they say: in lower case, without the characters - _ and dot, and
+// without the s of a plural. The interface uses application and mandate alike.
+var placeNames = [...][]string{
+	placeApplication: {"application", "applicationid", "idapplication", "mandate", "mandateid", "idmandate"},
+	placeObject: {
+		"dataid", "objectid", "resourceid", "entityid", "payloadid", "bodyid", "recordid", "itemid", "subjectid", "messageid",
+	},
+	placeID:         {"id"},
+	placeIndividual: {"individualid"},
+	placeReference:  {"reference", "applicationreference", "mandatereference", "individualreference"},
 }
 
-// idNames are those of an id, alone or after the name of what it is the id of.
-var idNames = []string{"identifier", "ids", "id", "pk"}
-
-// placeOf a value, by the name of its member, and of the member whose object it belongs to; "" where there is none.
-func placeOf(parent, key string) place {
-	name, isID := key, key == ""
-	for _, suffix := range idNames {
-		if cut, found := strings.CutSuffix(key, suffix); found {
-			name, isID = cut, true
-			break
-		}
-	}
-	if name == "" {
-		name = parent
-	}
-	found, allowed := allowedNames[name]
-	switch {
-	case allowed && (isID || found == placeApplication):
-		return found
-	case isID && strings.Contains(parent+key, "individual"):
-		return placeIndividual
-	case isID, strings.HasSuffix(key, "reference"):
-		return placeReference
-	default:
-		return placeOther
-	}
-}
+// idNames are those of the id of the object that has it. A value without a name is in a list, or alone.
+var idNames = []string{"", "id", "identifier", "pk"}
 
 var separators = strings.NewReplacer("-", "", "_", "", ".", "")
 
-func normalName(name string) string { return strings.ToLower(separators.Replace(name)) }
+func normalName(name string) string {
+	return strings.TrimSuffix(strings.ToLower(separators.Replace(name)), "s")
+}
+
+// placeOf a value, by the name of its member, and of the member whose object it belongs to; "" where there is none.
+func placeOf(parent, key string) place {
+	name := normalName(key)
+	if slices.Contains(idNames, name) {
+		name = normalName(parent) + "id"
+	}
+	for i, listed := range placeNames {
+		if slices.Contains(listed, name) {
+			return place(i)
+		}
+	}
+	return placeOther
+}
 
 // Candidates finds at most 20 candidates in the body of a delivery, of which neither shape nor content type is
-// documented: JSON of any depth, JSON in strings of JSON, a form, or text. They come by place. Names are no candidates.
+// documented: JSON, JSON in strings of JSON, a form, or text. They come by place. Names are no candidates.
 func Candidates(contentType string, body []byte) (all []Candidate) {
 	read(contentType, body, func(parent, key, text string) {
-		if text != "" && utf8.RuneCountInString(text) <= maxText && utf8.ValidString(text) {
-			all = append(all, Candidate{text, id(text), placeOf(normalName(parent), normalName(key))})
+		if text == "" || utf8.RuneCountInString(text) > maxText || !utf8.ValidString(text) {
+			return
 		}
+		c := Candidate{text, id(text), placeOf(parent, key)}
+		if c.place == placeOther && c.Number != 0 {
+			c.place = placeReference
+		}
+		better := func(o Candidate) bool { return o.Text == text && o.place <= c.place }
+		if len(all) == maxCandidates && all[len(all)-1].place <= c.place || slices.ContainsFunc(all, better) {
+			return
+		}
+		all = append(slices.DeleteFunc(all, func(o Candidate) bool { return o.Text == text }), c)
+		slices.SortStableFunc(all, func(a, b Candidate) int { return cmp.Compare(a.place, b.place) })
+		all = all[:min(len(all), maxCandidates)]
 	})
-	slices.SortStableFunc(all, func(a, b Candidate) int { return cmp.Compare(a.place, b.place) })
-	seen := sets.New[string]()
-	all = slices.DeleteFunc(all, func(c Candidate) bool {
-		again := seen.Has(c.Text)
-		seen.Insert(c.Text)
-		return again
-	})
-	return all[:min(len(all), maxCandidates)]
+	return all
 }
 
 // id reads a number as ids are written: without sign, fraction, exponent and leading zeros. 0 if it is no id.
@@ -114,21 +109,24 @@ func id(text string) int64 {
 	return number
 }
 
-// found is called with a value of a delivery, its name, and the name of the object that it belongs to.
-type found func(parent, key, text string)
+// reader finds the values of a delivery, but for true, false, null, and numbers that are no ids.
+type reader struct {
+	// each is called with a value, its name, and the name of the object that it belongs to.
+	each func(parent, key, text string)
+	left int // values that may still be read
+}
 
-// read finds all values of a delivery, but for true, false and null. The content type is a hint, too. What begins like
-// JSON and is none, or has too many values, is text.
-func read(contentType string, body []byte, found found) {
+// read reads a delivery. The content type is a hint, too. JSON is read up to the first mistake in it, and the rest is
+// text.
+func read(contentType string, body []byte, each func(parent, key, text string)) {
+	r := &reader{each, maxValues}
 	text := strings.TrimSpace(strings.TrimPrefix(string(body), "\ufeff"))
 	looksLikeForm := strings.Contains(text, "=") && !strings.ContainsAny(text, "<> \t\r\n")
-	switch {
-	case text == "" || isJSON(text) && readJSON("", text, found):
-	case (isForm(contentType) || looksLikeForm) && strings.Count(text, "&") < maxValues:
-		readForm(text, found)
-	default:
-		readWords(text, found)
+	if !isJSON(text) && (isForm(contentType) || looksLikeForm) {
+		r.readForm(text)
+		return
 	}
+	r.readWords(r.readJSON("", text))
 }
 
 func isForm(contentType string) bool {
@@ -138,73 +136,89 @@ func isForm(contentType string) bool {
 
 func isJSON(text string) bool { return text != "" && strings.ContainsRune(`{["`, rune(text[0])) }
 
-// readJSON reports whether a text is JSON that is not too large.
-func readJSON(name, text string, found found) bool {
-	var value any
-	values := strings.Count(text, ",") + strings.Count(text, "[") + strings.Count(text, "{")
-	if values > maxValues || json.Unmarshal([]byte(text), &value) != nil {
+func (r *reader) found(parent, key, text string) {
+	if r.left > 0 {
+		r.left--
+		r.each(parent, key, text)
+	}
+}
+
+// readJSON reads documents of JSON, and gives the rest.
+func (r *reader) readJSON(name, text string) (rest string) {
+	r.left -= documentValues
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	for r.readValue(decoder, "", name, 0) {
+	}
+	return text[decoder.InputOffset():]
+}
+
+// readValue reads one value, and reports whether it could.
+func (r *reader) readValue(decoder *json.Decoder, parent, key string, depth int) bool {
+	token, err := decoder.Token()
+	if err != nil || depth > maxDepth || r.left <= 0 {
 		return false
 	}
-	readValue("", name, value, found)
+	switch token := token.(type) {
+	case json.Delim:
+		for decoder.More() {
+			object, member := parent, key
+			if token == '{' {
+				name, _ := decoder.Token() // after a mistake, the value cannot be read either
+				object = key
+				member, _ = name.(string)
+			}
+			if !r.readValue(decoder, object, member, depth+1) {
+				return false
+			}
+		}
+		_, err = decoder.Token() // the end of the object or list
+		return err == nil
+	case json.Number:
+		if id(token.String()) != 0 {
+			r.found(parent, key, token.String())
+		}
+	case string:
+		r.readText(parent, key, token)
+	}
 	return true
 }
 
-func readValue(parent, key string, value any, found found) {
-	switch value := value.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			readValue(key, name, value[name], found)
-		}
-	case []any:
-		for _, element := range value {
-			readValue(parent, key, element, found)
-		}
-	case float64: // which has every id as it is
-		if text := strconv.FormatFloat(value, 'f', -1, 64); id(text) != 0 {
-			found(parent, key, text)
-		}
-	case string:
-		readText(parent, key, value, found)
-	}
-}
-
 // readText reads a string, which can be JSON, or a link to an application.
-func readText(parent, key, text string, found found) {
+func (r *reader) readText(parent, key, text string) {
 	if isJSON(text) {
-		readJSON(key, text, found)
+		r.readJSON(key, text)
 	}
 	if link, err := url.Parse(text); err == nil && strings.HasPrefix(link.Scheme, "http") {
 		if parts := strings.Split(strings.Trim(link.Path, "/"), "/"); len(parts) > 1 {
-			found(parts[len(parts)-2], "id", parts[len(parts)-1])
+			r.found(parts[len(parts)-2], "id", parts[len(parts)-1])
 		}
 	}
-	found(parent, key, text)
+	r.found(parent, key, text)
 }
 
 // readForm reads the fields of a form, with names such as data[application][id].
-func readForm(text string, found found) {
-	fields, _ := url.ParseQuery(text) // without those that are invalid
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
+func (r *reader) readForm(text string) {
+	for field := range strings.SplitSeq(text, "&") {
+		decoded, err := url.QueryUnescape(field)
+		if err != nil || r.left <= 0 {
+			continue
+		}
+		name, value, _ := strings.Cut(decoded, "=")
 		names := strings.FieldsFunc(name, func(r rune) bool { return r == '[' || r == ']' })
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "0" || id(name) != 0 })
 		names = append([]string{"", ""}, names...)
-		for _, value := range fields[name] {
-			readText(names[len(names)-2], names[len(names)-1], value, found)
-		}
+		r.readText(names[len(names)-2], names[len(names)-1], value)
 	}
 }
 
 // readWords reads text, which may be one value. Each word is named by the one before it.
-func readWords(text string, found found) {
-	found("", "", text)
+func (r *reader) readWords(text string) {
+	before := "text"
+	r.found("", before, text)
 	isSpace := func(r rune) bool { return r <= ' ' || strings.ContainsRune(`,;:=<>"'()[]{}&|\`, r) }
-	words, before := 0, "text"
 	for word := range strings.FieldsFuncSeq(text, isSpace) {
-		if words == maxValues {
-			return
-		}
-		found("text", before, word)
+		r.found("text", before, word)
 		before = word
-		words++
 	}
 }
