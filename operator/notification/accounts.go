@@ -37,10 +37,12 @@ func (a accounts) service(ctx context.Context, key connection.Key) (connection.S
 	return service, nil
 }
 
-// peers are the services of the account of a service, itself included: the account may have one subscription for all of
-// them. They must not be changed.
-func (a accounts) peers(ctx context.Context, of connection.Service) (peers []connection.Service, err error) {
-	lists := []client.ObjectList{&v1alpha1.IdentityServiceList{}}
+// peers are the services of one account, which may have one subscription for all of them. They must not be changed.
+type peers map[connection.Key]connection.Service
+
+// peers of a service, itself included.
+func (a accounts) peers(ctx context.Context, of connection.Service) (peers, error) {
+	lists, found := []client.ObjectList{&v1alpha1.IdentityServiceList{}}, peers{connection.KeyOfService(of): of}
 	if a.clusterServices {
 		lists = append(lists, &v1alpha1.ClusterIdentityServiceList{})
 	}
@@ -50,12 +52,11 @@ func (a accounts) peers(ctx context.Context, of connection.Service) (peers []con
 		}
 		_ = meta.EachListItem(list, func(object runtime.Object) error {
 			service := object.(connection.Service) //nolint:forcetypeassert // the lists have no other type
-			account, isSame := service.ServiceStatus().Account, connection.KeyOfService(service) == connection.KeyOfService(of)
-			if isSame || account != "" && account == of.ServiceStatus().Account {
-				peers = append(peers, service)
+			if account := service.ServiceStatus().Account; account != "" && account == of.ServiceStatus().Account {
+				found[connection.KeyOfService(service)] = service
 			}
 			return nil
 		})
 	}
-	return peers, nil
+	return found, nil
 }

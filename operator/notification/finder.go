@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -90,7 +91,11 @@ func (f *Finder) SetupWithManager(manager ctrl.Manager) error {
 		controlled.Watches(&v1alpha1.ClusterIdentityService{}, enqueue)
 	}
 	return controlled.
-		WithOptions(controller.TypedOptions[connection.Key]{MaxConcurrentReconciles: maxFinders}).
+		WithOptions(controller.TypedOptions[connection.Key]{
+			MaxConcurrentReconciles: maxFinders,
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[connection.Key](
+				500*time.Millisecond, engine.MaxRequeue),
+		}).
 		Complete(f)
 }
 
@@ -114,15 +119,14 @@ func (f *Finder) Reconcile(ctx context.Context, key connection.Key) (reconcile.R
 		if wait > 0 {
 			left, after = append(left, id), cmp.Or(min(after, wait), wait)
 		}
-		err = errors.Join(err, apierror.Redact(failed))
+		err = errors.Join(err, failed)
 	}
 	if len(left) < len(engine.UnknownIDs(service)) {
-		failed := annotate(ctx, f.metadata, string(key.Kind), service, map[string]string{
+		err = errors.Join(err, annotate(ctx, f.metadata, string(key.Kind), service, map[string]string{
 			v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(left),
-		})
-		err = errors.Join(err, apierror.Redact(client.IgnoreNotFound(failed)))
+		}))
 	}
-	return reconcile.Result{RequeueAfter: after}, err
+	return reconcile.Result{RequeueAfter: after}, apierror.Redact(err)
 }
 
 // look reads the application with an id, if it is due. It says when the id is due again; 0: it has an answer, or gets
@@ -145,45 +149,56 @@ func (f *Finder) look(
 	application, err := used.Client.RetrieveApplication(bounded, id)
 	switch {
 	case err == nil && application.Reference != "":
-		mandate, err := f.mandateOf(ctx, service, application.Reference)
-		if err == nil && mandate != nil {
-			err = f.name(ctx, mandate, id)
-		}
+		named, err := f.name(ctx, service, application.Reference, id)
 		if err != nil {
 			return retryInterval, err
 		}
-		*read = idRead{foreign: mandate == nil, next: now.Add(namedInterval)}
+		*read = idRead{foreign: !named, next: now.Add(namedInterval)}
 		return 0, nil
 	case err != nil && (engine.IsConnectionError(ctx, err) || idv.OutcomeOf(err) == idv.NotSent):
 		return retryInterval, nil // that says nothing about the id
 	}
-	most := 2
-	if idv.IsServiceFault(err) {
-		most = maxFailures
-	}
-	wait = lagAllowance << read.inVain
-	*read = idRead{next: now.Add(wait), inVain: read.inVain + 1}
-	if read.inVain < most {
-		return wait, nil
-	}
-	*read = idRead{next: now.Add(lagAllowance)}
-	return 0, nil // it is read again if it is named again
+	return read.failed(now, idv.IsServiceFault(err)), nil
 }
 
-// mandateOf gives the Mandate without an application that has a reference at the account of a service; nil if there is
-// none.
-func (f *Finder) mandateOf(ctx context.Context, service connection.Service, shown string) (*v1alpha1.Mandate, error) {
-	peers, err := f.peers(ctx, service)
-	if err != nil {
-		return nil, err
+// failed says when an id is due again that was read in vain; 0: when it is named again.
+func (read *idRead) failed(now time.Time, isFault bool) time.Duration {
+	most := 2
+	if isFault {
+		most = maxFailures
 	}
-	for _, peer := range peers {
+	wait := lagAllowance << read.inVain
+	read.next, read.inVain = now.Add(wait), read.inVain+1
+	if read.inVain < most {
+		return wait
+	}
+	*read = idRead{next: now.Add(lagAllowance)}
+	return 0
+}
+
+// name names an application to the Mandate that has no other one and its reference, at the account of a service. That
+// reads it now, however often it was named before. It reports whether there is such a Mandate.
+func (f *Finder) name(ctx context.Context, of connection.Service, shown string, id int64) (named bool, err error) {
+	m, err := f.mandateOf(ctx, of, shown)
+	if err != nil || m == nil {
+		return false, err
+	}
+	ids := slices.DeleteFunc(engine.Candidates(m), func(other int64) bool { return other == id })
+	annotations := map[string]string{v1alpha1.CandidateAnnotation: engine.FormatCandidates(append(ids, id))}
+	if isAcknowledged(m) {
+		last := engine.ParseNotificationRequest(engine.ReconcileRequest(m))
+		annotations[v1alpha1.ReconcileRequestAnnotation] = last.Next(f.clock.Now()).String()
+	}
+	return true, annotate(ctx, f.metadata, kindMandate, m, annotations)
+}
+
+func (f *Finder) mandateOf(ctx context.Context, of connection.Service, shown string) (*v1alpha1.Mandate, error) {
+	account, err := f.peers(ctx, of)
+	for key, peer := range account {
 		var mandates v1alpha1.MandateList
-		err := f.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy, client.InNamespace(peer.GetNamespace()),
-			client.MatchingFields{connection.MandateField: connection.KeyOfService(peer).String()})
-		if err != nil {
-			return nil, err
-		}
+		err = errors.Join(err, f.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy,
+			client.InNamespace(peer.GetNamespace()),
+			client.MatchingFields{connection.MandateField: key.String()}))
 		for i := range mandates.Items {
 			m := &mandates.Items[i]
 			if m.Status.ApplicationID == nil && shown == cmp.Or(m.Status.Reference, m.Spec.Reference,
@@ -192,16 +207,5 @@ func (f *Finder) mandateOf(ctx context.Context, service connection.Service, show
 			}
 		}
 	}
-	return nil, nil
-}
-
-// name names an application to its Mandate, which reads it now, however often it was named before.
-func (f *Finder) name(ctx context.Context, m *v1alpha1.Mandate, id int64) error {
-	ids := slices.DeleteFunc(engine.Candidates(m), func(other int64) bool { return other == id })
-	annotations := map[string]string{v1alpha1.CandidateAnnotation: engine.FormatCandidates(append(ids, id))}
-	if isAcknowledged(m) {
-		last := engine.ParseNotificationRequest(engine.ReconcileRequest(m))
-		annotations[v1alpha1.ReconcileRequestAnnotation] = last.Next(f.clock.Now()).String()
-	}
-	return client.IgnoreNotFound(annotate(ctx, f.metadata, kindMandate, m, annotations))
+	return nil, err
 }

@@ -34,15 +34,6 @@ type Index struct {
 	unknown  map[connection.Key][]*unknownID
 }
 
-// A kind says what a Mandate is found by. Applications and individuals may have the same ids.
-type kind byte
-
-const (
-	byApplication kind = iota
-	byIndividual
-	byReference
-)
-
 // entry is what is known of a Mandate.
 type entry struct {
 	hint
@@ -61,22 +52,24 @@ func NewIndex() *Index {
 	}
 }
 
-// hash of what a delivery for a connection may name: an id of one service says nothing about another one. Services
-// change the letter case of references.
-func (x *Index) hash(key connection.Key, by kind, text string) uint64 {
+// hash of what a delivery for a connection may name: an id of one service says nothing about another one. Applications
+// and individuals may have the same ids. Services change the letter case of references.
+func (x *Index) hash(key connection.Key, by place, text string) uint64 {
 	return maphash.Comparable(x.seed, struct {
 		key  connection.Key
-		by   kind
+		by   place
 		text string
 	}{key, by, strings.ToLower(text)})
 }
 
-func (x *Index) hashID(key connection.Key, by kind, id int64) uint64 {
+func (x *Index) hashID(key connection.Key, by place, id int64) uint64 {
 	return x.hash(key, by, strconv.FormatInt(id, 10))
 }
 
 // referenceHash is that of a reference of any connection.
-func (x *Index) referenceHash(text string) uint64 { return x.hash(connection.Key{}, byReference, text) }
+func (x *Index) referenceHash(text string) uint64 {
+	return x.hash(connection.Key{}, placeReference, text)
+}
 
 // entryOf a Mandate; none of anything else.
 func (x *Index) entryOf(object any) (e entry) {
@@ -87,12 +80,12 @@ func (x *Index) entryOf(object any) (e entry) {
 	e.hint = hint{connection.KeyOf(m), client.ObjectKeyFromObject(m)}
 	if m.Status.ApplicationID != nil {
 		e.application = *m.Status.ApplicationID
-		e.hashes = append(e.hashes, x.hashID(e.service, byApplication, e.application),
-			x.hash(e.service, byReference, m.Status.Reference))
+		e.hashes = append(e.hashes, x.hashID(e.service, placeApplication, e.application),
+			x.hash(e.service, placeReference, m.Status.Reference))
 	}
 	for i := range m.Status.Individuals {
 		if id := m.Status.Individuals[i].ID; id != 0 {
-			e.hashes = append(e.hashes, x.hashID(e.service, byIndividual, id))
+			e.hashes = append(e.hashes, x.hashID(e.service, placeIndividual, id))
 		}
 	}
 	// It does not wait if the application is gone, or is under another reference or at another service.
@@ -158,12 +151,12 @@ func (x *Index) update(was, is entry) (changed []hint) {
 func (x *Index) match(key connection.Key, candidates []Candidate) (mandates []types.NamespacedName, unknown []int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	find := func(by kind, text string) *types.NamespacedName { return x.mandates[x.hash(key, by, text)] }
+	find := func(by place, text string) *types.NamespacedName { return x.mandates[x.hash(key, by, text)] }
 	last := placeID // of the ids that count
 	var references []uint64
 	for _, c := range candidates {
-		application, individual := find(byApplication, c.Text), find(byIndividual, c.Text)
-		reference := find(byReference, c.Text)
+		application, individual := find(placeApplication, c.Text), find(placeIndividual, c.Text)
+		reference := find(placeReference, c.Text)
 		for _, name := range []*types.NamespacedName{application, individual, reference} {
 			if name != nil && !slices.Contains(mandates, *name) {
 				mandates = append(mandates, *name)
@@ -179,7 +172,7 @@ func (x *Index) match(key connection.Key, candidates []Candidate) (mandates []ty
 		references = append(references, x.referenceHash(c.Text))
 	}
 	for _, c := range candidates {
-		if c.Number != 0 && c.place <= last && find(byApplication, c.Text) == nil {
+		if c.Number != 0 && c.place <= last && find(placeApplication, c.Text) == nil {
 			unknown = append(unknown, c.Number)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/operator/connection"
 )
 
 // matched is a match in short.
@@ -118,7 +117,7 @@ func TestMatch(t *testing.T) {
 	other := testKey
 	other.Name = "other"
 	mandates, _ := x.match(other, Candidates(mediaJSON, []byte(`{"id":1,"reference":"team.lost"}`)))
-	if len(mandates) > 0 || len(x.toWrite(other, []connection.Key{other}, nil)) > 0 {
+	if len(mandates) > 0 || len(x.toWrite(other, peers{other: other.NewService()}, nil)) > 0 {
 		t.Errorf("another connection finds %v, or waits", mandates)
 	}
 }
@@ -128,7 +127,7 @@ func TestIndexFollows(t *testing.T) {
 	x := NewIndex()
 	matches := func(body string) []string {
 		mandates, _ := x.match(testKey, Candidates(mediaJSON, []byte(body)))
-		if len(x.toWrite(testKey, []connection.Key{testKey}, nil)) > 0 {
+		if len(x.toWrite(testKey, peers{testKey: testKey.NewService()}, nil)) > 0 {
 			return append(names(mandates), "somebody waits")
 		}
 		return names(mandates)

@@ -178,13 +178,9 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 	if err != nil || service == nil {
 		return 0, err
 	}
-	peers, err := n.peers(ctx, service)
+	account, err := n.peers(ctx, service)
 	if err != nil {
 		return 0, err
-	}
-	var account []connection.Key
-	for _, peer := range peers {
-		account = append(account, connection.KeyOfService(peer))
 	}
 	named := engine.UnknownIDs(service)
 	ids := n.index.toWrite(key, account, named)

@@ -7,6 +7,9 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
+// maxCached is how many connections or namespaces have a limiter.
+const maxCached = 10_000
+
 // perKey has a value for each key. It forgets those that were not used for longest.
 type perKey[K comparable, V any] struct {
 	cache *lru.Cache
@@ -27,5 +30,5 @@ func (p perKey[K, V]) of(key K) V {
 type limiters = perKey[connection.Key, *rate.Limiter]
 
 func newLimiters(most rate.Limit, burst int) limiters {
-	return limiters{lru.New(maxCachedConnections), func() *rate.Limiter { return rate.NewLimiter(most, burst) }}
+	return limiters{lru.New(maxCached), func() *rate.Limiter { return rate.NewLimiter(most, burst) }}
 }

@@ -27,8 +27,6 @@ const (
 	// maxRate is how many deliveries of a connection are taken each second, and maxReading how many of a namespace are
 	// read at a time: four megabytes.
 	maxRate, maxReading = 50, 64
-	// maxCachedConnections is how many connections have a limiter.
-	maxCachedConnections = 10_000
 )
 
 // The results of deliveries.
@@ -58,11 +56,10 @@ func newReceiver(
 	of accounts, deliver func(connection.Key, string, []byte), observe func(result string),
 ) *Receiver {
 	return &Receiver{
-		accounts: of, deliver: deliver, observe: observe,
-		limiters: newLimiters(maxRate, maxRate),
-		reading: perKey[string, *semaphore.Weighted]{lru.New(maxCachedConnections), func() *semaphore.Weighted {
-			return semaphore.NewWeighted(maxReading)
-		}},
+		accounts: of, deliver: deliver, observe: observe, limiters: newLimiters(maxRate, maxRate),
+		reading: perKey[string, *semaphore.Weighted]{
+			lru.New(maxCached), func() *semaphore.Weighted { return semaphore.NewWeighted(maxReading) },
+		},
 	}
 }
 
@@ -139,10 +136,12 @@ func parse(request *http.Request) (key connection.Key, token string, valid bool)
 	if token == "" && strings.EqualFold(scheme, "Bearer") {
 		token = strings.TrimSpace(bearer)
 	}
-	isHandshake := request.Method == http.MethodGet && queryChallenge(request) != ""
-	valid = found && namespace != "" && name != "" && (request.Method == http.MethodPost || isHandshake)
+	_, challenge := challengeIn(request.URL.Query().Get)
+	isMethod := request.Method == http.MethodPost || request.Method == http.MethodGet && challenge != ""
+	valid = found && namespace != "" && name != "" && isMethod
+	key = connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: name}
 	if namespace == receiver.ClusterNamespace {
-		return connection.Key{Kind: v1alpha1.ServiceKindClusterIdentityService, Name: name}, token, valid
+		key = connection.Key{Kind: v1alpha1.ServiceKindClusterIdentityService, Name: name}
 	}
-	return connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: name}, token, valid
+	return key, token, valid
 }

@@ -67,12 +67,12 @@ func (x *Index) remembers(key connection.Key, id int64) bool {
 // toWrite gives the ids of a connection that are to be written onto its service, beside those that it has, if a Mandate
 // of its account waits for one. Those that came with the reference of such a Mandate are first. Then come those that
 // came at about the time of the first answer that was lost lately, because more may come than can be read.
-func (x *Index) toWrite(key connection.Key, account []connection.Key, has []int64) (ids []*unknownID) {
+func (x *Index) toWrite(key connection.Key, account peers, has []int64) (ids []*unknownID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	around, references := time.Now(), map[uint64]bool{}
 	for _, e := range x.waiting {
-		if slices.Contains(account, e.service) {
+		if account[e.service] != nil {
 			references[e.reference] = true
 			if time.Since(e.since) < unknownTTL && e.since.Before(around) {
 				around = e.since
@@ -83,8 +83,10 @@ func (x *Index) toWrite(key connection.Key, account []connection.Key, has []int6
 		return nil
 	}
 	for _, u := range x.recent(key) {
-		isKnown := func(key connection.Key) bool { return x.mandates[x.hashID(key, byApplication, u.id)] != nil }
-		u.written = u.written || slices.Contains(has, u.id) || slices.ContainsFunc(account, isKnown)
+		u.written = u.written || slices.Contains(has, u.id)
+		for key := range account {
+			u.written = u.written || x.mandates[x.hashID(key, placeApplication, u.id)] != nil
+		}
 		if !u.written {
 			ids = append(ids, u)
 		}

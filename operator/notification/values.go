@@ -10,15 +10,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 const (
 	// maxCandidates is how many values of a delivery are looked up, and maxText how long they are in characters.
 	maxCandidates, maxText = 20, 150
-	// maxValues is how many values are read of a delivery. A document of JSON costs as much as documentValues: strings
-	// can have some, too. maxDepth is how deeply it may be nested.
-	maxValues, documentValues, maxDepth = 2000, 20, 100
+	// maxValues is how many values are read of a delivery, and maxDepth how deep in JSON they may be.
+	maxValues, maxDepth = 2000, 100
 )
 
 // Candidate is a value of a delivery that may be the id of an application or an individual, or a reference. It is a
@@ -58,10 +60,8 @@ var placeNames = [...][]string{
 // idNames are those of the id of the object that has it. A value without a name is in a list, or alone.
 var idNames = []string{"", "id", "identifier", "pk"}
 
-var separators = strings.NewReplacer("-", "", "_", "", ".", "")
-
 func normalName(name string) string {
-	return strings.TrimSuffix(strings.ToLower(separators.Replace(name)), "s")
+	return strings.TrimSuffix(strings.ReplaceAll(wire.FoldName(name), ".", ""), "s")
 }
 
 // placeOf a value, by the name of its member, and of the member whose object it belongs to; "" where there is none.
@@ -116,25 +116,25 @@ type reader struct {
 	left int // values that may still be read
 }
 
-// read reads a delivery. The content type is a hint, too. JSON is read up to the first mistake in it, and the rest is
-// text.
+// read reads a delivery. The content type is a hint, too. JSON with a mistake in it is text.
 func read(contentType string, body []byte, each func(parent, key, text string)) {
 	r := &reader{each, maxValues}
 	text := strings.TrimSpace(strings.TrimPrefix(string(body), "\ufeff"))
 	looksLikeForm := strings.Contains(text, "=") && !strings.ContainsAny(text, "<> \t\r\n")
-	if !isJSON(text) && (isForm(contentType) || looksLikeForm) {
+	switch {
+	case json.Valid([]byte(text)):
+		r.readJSON("", "", gjson.Parse(text), 0)
+	case isForm(contentType) || looksLikeForm:
 		r.readForm(text)
-		return
+	default:
+		r.readWords(text)
 	}
-	r.readWords(r.readJSON("", text))
 }
 
 func isForm(contentType string) bool {
 	media, _, _ := mime.ParseMediaType(contentType) // an invalid one is none
 	return media == "application/x-www-form-urlencoded"
 }
-
-func isJSON(text string) bool { return text != "" && strings.ContainsRune(`{["`, rune(text[0])) }
 
 func (r *reader) found(parent, key, text string) {
 	if r.left > 0 {
@@ -143,51 +143,30 @@ func (r *reader) found(parent, key, text string) {
 	}
 }
 
-// readJSON reads documents of JSON, and gives the rest.
-func (r *reader) readJSON(name, text string) (rest string) {
-	r.left -= documentValues
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	for r.readValue(decoder, "", name, 0) {
+func (r *reader) readJSON(parent, key string, value gjson.Result, depth int) {
+	switch {
+	case depth > maxDepth || r.left <= 0:
+	case value.IsObject():
+		value.ForEach(func(name, member gjson.Result) bool {
+			r.readJSON(key, name.String(), member, depth+1)
+			return true
+		})
+	case value.IsArray():
+		value.ForEach(func(_, element gjson.Result) bool {
+			r.readJSON(parent, key, element, depth+1)
+			return true
+		})
+	case value.Type == gjson.String:
+		r.readText(parent, key, value.String())
+	case id(value.Raw) != 0:
+		r.found(parent, key, value.Raw)
 	}
-	return text[decoder.InputOffset():]
-}
-
-// readValue reads one value, and reports whether it could.
-func (r *reader) readValue(decoder *json.Decoder, parent, key string, depth int) bool {
-	token, err := decoder.Token()
-	if err != nil || depth > maxDepth || r.left <= 0 {
-		return false
-	}
-	switch token := token.(type) {
-	case json.Delim:
-		for decoder.More() {
-			object, member := parent, key
-			if token == '{' {
-				name, _ := decoder.Token() // after a mistake, the value cannot be read either
-				object = key
-				member, _ = name.(string)
-			}
-			if !r.readValue(decoder, object, member, depth+1) {
-				return false
-			}
-		}
-		_, err = decoder.Token() // the end of the object or list
-		return err == nil
-	case json.Number:
-		if id(token.String()) != 0 {
-			r.found(parent, key, token.String())
-		}
-	case string:
-		r.readText(parent, key, token)
-	}
-	return true
 }
 
 // readText reads a string, which can be JSON, or a link to an application.
 func (r *reader) readText(parent, key, text string) {
-	if isJSON(text) {
-		r.readJSON(key, text)
+	if text != "" && strings.ContainsRune(`{["`, rune(text[0])) && json.Valid([]byte(text)) {
+		r.readJSON("", key, gjson.Parse(text), 0)
 	}
 	if link, err := url.Parse(text); err == nil && strings.HasPrefix(link.Scheme, "http") {
 		if parts := strings.Split(strings.Trim(link.Path, "/"), "/"); len(parts) > 1 {
