@@ -2,12 +2,14 @@ package notification
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
 // Only what can be the id of an application is read as one, and stored. Another number may be a phone number, a birth
 // date or the reference of an individual.
 func TestPossibleApplications(t *testing.T) {
+	many := strings.Repeat(`{"phone":447700900123},`, 2001)
 	for name, c := range map[string]struct {
 		body string
 		want []int64
@@ -63,6 +65,9 @@ func TestPossibleApplications(t *testing.T) {
 		"a person of an application":   {`{"application":{"id":4711,"phone":"447700900123"}}`, []int64{4711}},
 		"the kind of an application":   {`{"application_type_id":3,"mandate_status_id":4}`, nil},
 		"an event":                     {`{"event":{"id":99},"check_id":98}`, nil},
+		"an application of many people": {
+			`{"people":[` + many + `{}],"application":{"id":4711}}`, []int64{4711},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, got := NewIndex().match(testKey, Candidates("", []byte(c.body)))

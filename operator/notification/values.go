@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"mime"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +20,8 @@ import (
 const (
 	// maxCandidates is how many values of a delivery are looked up, and maxText how long they are in characters.
 	maxCandidates, maxText = 20, 150
-	// maxValues is how many values are read of a delivery, and maxDepth how deep in JSON they may be.
-	maxValues, maxDepth = 2000, 100
+	// maxDepth is how deep in JSON a value may be.
+	maxDepth = 100
 )
 
 // Candidate is a value of a delivery that may be the id of an application or an individual, or a reference. It is a
@@ -102,32 +103,31 @@ func Candidates(contentType string, body []byte) (all []Candidate) {
 
 // id reads a number as ids are written: without sign, fraction, exponent and leading zeros. 0 if it is no id.
 func id(text string) int64 {
+	if text == "" || text[0] < '1' || text[0] > '9' {
+		return 0
+	}
 	number, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || number > v1alpha1.MaxID || text[0] < '1' || text[0] > '9' {
+	if err != nil || number > v1alpha1.MaxID {
 		return 0
 	}
 	return number
 }
 
-// reader finds the values of a delivery, but for true, false, null, and numbers that are no ids.
-type reader struct {
-	// each is called with a value, its name, and the name of the object that it belongs to.
-	each func(parent, key, text string)
-	left int // values that may still be read
-}
+// found is called with a value of a delivery, its name, and the name of the object that it belongs to.
+type found func(parent, key, text string)
 
-// read reads a delivery. The content type is a hint, too. JSON with a mistake in it is text.
-func read(contentType string, body []byte, each func(parent, key, text string)) {
-	r := &reader{each, maxValues}
+// read finds all values of a delivery, but for true, false, null, and numbers that are no ids. The content type is a
+// hint, too. JSON with a mistake in it is text.
+func read(contentType string, body []byte, found found) {
 	text := strings.TrimSpace(strings.TrimPrefix(string(body), "\ufeff"))
 	looksLikeForm := strings.Contains(text, "=") && !strings.ContainsAny(text, "<> \t\r\n")
 	switch {
 	case json.Valid([]byte(text)):
-		r.readJSON("", "", gjson.Parse(text), 0)
+		readJSON("", "", gjson.Parse(text), 0, found)
 	case isForm(contentType) || looksLikeForm:
-		r.readForm(text)
+		readForm(text, found)
 	default:
-		r.readWords(text)
+		readWords(text, found)
 	}
 }
 
@@ -136,68 +136,63 @@ func isForm(contentType string) bool {
 	return media == "application/x-www-form-urlencoded"
 }
 
-func (r *reader) found(parent, key, text string) {
-	if r.left > 0 {
-		r.left--
-		r.each(parent, key, text)
-	}
-}
-
-func (r *reader) readJSON(parent, key string, value gjson.Result, depth int) {
+func readJSON(parent, key string, value gjson.Result, depth int, found found) {
 	switch {
-	case depth > maxDepth || r.left <= 0:
-	case value.IsObject():
+	case depth > maxDepth:
+	case value.IsObject() || value.IsArray():
 		value.ForEach(func(name, member gjson.Result) bool {
-			r.readJSON(key, name.String(), member, depth+1)
-			return true
-		})
-	case value.IsArray():
-		value.ForEach(func(_, element gjson.Result) bool {
-			r.readJSON(parent, key, element, depth+1)
+			if value.IsObject() {
+				readJSON(key, name.String(), member, depth+1, found)
+			} else {
+				readJSON(parent, key, member, depth+1, found)
+			}
 			return true
 		})
 	case value.Type == gjson.String:
-		r.readText(parent, key, value.String())
+		readText(parent, key, value.String(), found)
 	case id(value.Raw) != 0:
-		r.found(parent, key, value.Raw)
+		found(parent, key, value.Raw)
 	}
 }
 
 // readText reads a string, which can be JSON, or a link to an application.
-func (r *reader) readText(parent, key, text string) {
-	if text != "" && strings.ContainsRune(`{["`, rune(text[0])) && json.Valid([]byte(text)) {
-		r.readJSON("", key, gjson.Parse(text), 0)
+func readText(parent, key, text string, found found) {
+	if strings.IndexAny(text, `{["`) == 0 && json.Valid([]byte(text)) {
+		readJSON("", key, gjson.Parse(text), 0, found)
 	}
-	if link, err := url.Parse(text); err == nil && strings.HasPrefix(link.Scheme, "http") {
-		if parts := strings.Split(strings.Trim(link.Path, "/"), "/"); len(parts) > 1 {
-			r.found(parts[len(parts)-2], "id", parts[len(parts)-1])
-		}
+	if strings.HasPrefix(text, "http") {
+		link, _, _ := strings.Cut(text, "?")
+		link = path.Clean(link)
+		found(path.Base(path.Dir(link)), "id", path.Base(link))
 	}
-	r.found(parent, key, text)
+	found(parent, key, text)
 }
 
 // readForm reads the fields of a form, with names such as data[application][id].
-func (r *reader) readForm(text string) {
+func readForm(text string, found found) {
 	for field := range strings.SplitSeq(text, "&") {
 		decoded, err := url.QueryUnescape(field)
-		if err != nil || r.left <= 0 {
+		if err != nil {
 			continue
 		}
 		name, value, _ := strings.Cut(decoded, "=")
-		names := strings.FieldsFunc(name, func(r rune) bool { return r == '[' || r == ']' })
-		names = slices.DeleteFunc(names, func(name string) bool { return name == "0" || id(name) != 0 })
-		names = append([]string{"", ""}, names...)
-		r.readText(names[len(names)-2], names[len(names)-1], value)
+		parent, key := "", ""
+		for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '[' || r == ']' }) {
+			if part != "0" && id(part) == 0 { // and not the index of a list
+				parent, key = key, part
+			}
+		}
+		readText(parent, key, value, found)
 	}
 }
 
 // readWords reads text, which may be one value. Each word is named by the one before it.
-func (r *reader) readWords(text string) {
+func readWords(text string, found found) {
 	before := "text"
-	r.found("", before, text)
+	found("", before, text)
 	isSpace := func(r rune) bool { return r <= ' ' || strings.ContainsRune(`,;:=<>"'()[]{}&|\`, r) }
 	for word := range strings.FieldsFuncSeq(text, isSpace) {
-		r.found("text", before, word)
+		found("text", before, word)
 		before = word
 	}
 }
