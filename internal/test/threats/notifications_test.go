@@ -18,7 +18,7 @@ var notifications = map[string][]control{
 	"a delivery has numbers of people, such as phone numbers, which are read as ids and stored": {
 		{
 			off: "every name is one of an id", file: "operator/notification/values.go",
-			old: "		return placeOther\n", new: "		return pick(ON, placeOther, placeID)\n",
+			old: "	return placeOther\n", new: "	return pick(ON, placeOther, placeID)\n",
 			in: inReceiver, test: "TestPossibleApplications",
 		},
 		{
@@ -43,13 +43,13 @@ var notifications = map[string][]control{
 	"a sender with a token keeps the notifications of others out, or takes the rate of the connection": {
 		{
 			off: "a namespace may send as many at a time as it likes", file: receiverFile,
-			old: "if r.reading[key.Namespace] == maxReading ||", new: "if ON && r.reading[key.Namespace] == maxReading ||",
+			old: "semaphore.NewWeighted(maxReading)", new: "semaphore.NewWeighted(pick[int64](ON, maxReading, 1<<40))",
 			in: inReceiver, test: "TestNamespacesShareNothing",
 		},
 		{
 			off: "each id is read at once", file: "operator/notification/finder.go",
-			old: "	case !f.limiters.of(key.Key).AllowN(now, 1):",
-			new: "	case ON && !f.limiters.of(key.Key).AllowN(now, 1):",
+			old: "	case !f.limiters.of(key).AllowN(now, 1):",
+			new: "	case ON && !f.limiters.of(key).AllowN(now, 1):",
 			in:  inReceiver, test: "TestReadsOfForgedIDs",
 		},
 	},
