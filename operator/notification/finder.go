@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
@@ -119,14 +120,23 @@ func (f *Finder) Reconcile(ctx context.Context, key connection.Key) (reconcile.R
 		if wait > 0 {
 			left, after = append(left, id), cmp.Or(min(after, wait), wait)
 		}
-		err = errors.Join(err, failed)
+		err = errors.Join(err, unlessStale(failed))
 	}
 	if len(left) < len(engine.UnknownIDs(service)) {
-		err = errors.Join(err, annotate(ctx, f.metadata, string(key.Kind), service, map[string]string{
+		failed := annotate(ctx, f.metadata, string(key.Kind), service, map[string]string{
 			v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(left),
-		}))
+		})
+		err = errors.Join(err, unlessStale(failed))
 	}
-	return reconcile.Result{RequeueAfter: after}, apierror.Redact(err)
+	return reconcile.Result{RequeueAfter: after}, err
+}
+
+// unlessStale is the error of a write, unless the object has changed: the cache will show that, and then it is written.
+func unlessStale(err error) error {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return apierror.Redact(err)
 }
 
 // look reads the application with an id, if it is due. It says when the id is due again; 0: it has an answer, or gets

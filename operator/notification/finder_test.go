@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -275,6 +277,25 @@ func TestNamesLater(t *testing.T) {
 	if got := f.api.annotation(t, "lost", v1alpha1.ReconcileRequestAnnotation); got != "now, please" {
 		t.Errorf("the request of a person is %q", got)
 	}
+}
+
+// What others write meanwhile is no error, of which an alert tells, and nothing is lost.
+func TestNamesAfterAConflict(t *testing.T) {
+	t.Parallel()
+	f := find(t)
+	f.api.store(waitingMandate("lost"))
+	f.shows[7], f.shows[8] = "team.lost", "of another cluster"
+	f.named(7, 8)
+	f.api.failWith(apierrors.NewConflict(schema.GroupResource{Resource: "objects"}, "lost", nil))
+	if _, err := f.Reconcile(t.Context(), testKey); err != nil {
+		t.Errorf("a conflict is the error %v", err)
+	}
+	if left := f.api.unknown(testKey); !slices.Equal(left, []int64{7, 8}) {
+		t.Errorf("the service has %d", left)
+	}
+	f.api.failWith(nil)
+	f.look("later", time.Second, 2)
+	f.wantNamed("later", "lost", 7)
 }
 
 // The Mandate is one of another connection of the account.
