@@ -90,18 +90,13 @@ func (n *Notifier) deliver(key connection.Key, contentType string, body []byte) 
 	n.observe(resultMatched)
 }
 
-// enqueue has a hint written. The Mandates of one connection come one after another, so that one whose service floods
-// the operator does not keep those of others waiting.
+// enqueue has a hint written.
 func (n *Notifier) enqueue(h hint) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.pending[h]++
-	switch now := time.Now(); {
-	case n.pending[h] > 1: // it is in the queue
-	case h.mandate.Name == "":
+	if n.pending[h] == 1 { // otherwise it is in the queue
 		n.queue.Add(h)
-	default:
-		n.queue.AddAfter(h, n.limiters.of(h.service).ReserveN(now, 1).DelayFrom(now))
 	}
 }
 
@@ -168,7 +163,7 @@ func (n *Notifier) write(ctx context.Context, h hint) (after time.Duration, err 
 	if h.mandate.Name == "" {
 		return n.writeUnknown(ctx, h.service)
 	}
-	return n.writeRequest(ctx, h.mandate)
+	return n.writeRequest(ctx, h)
 }
 
 // writeUnknown writes ids onto a service, if somebody waits for one. Those for which there is no room follow, when the
@@ -200,10 +195,11 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 	return after, err
 }
 
-// writeRequest annotates a Mandate, if its application is to be read.
-func (n *Notifier) writeRequest(ctx context.Context, name types.NamespacedName) (after time.Duration, err error) {
+// writeRequest annotates a Mandate, if its application is to be read. A connection whose service floods the operator
+// does not keep the Mandates of others waiting.
+func (n *Notifier) writeRequest(ctx context.Context, h hint) (after time.Duration, err error) {
 	m := &v1alpha1.Mandate{}
-	if err := n.cache.Get(ctx, name, m); err != nil {
+	if err := n.cache.Get(ctx, h.mandate, m); err != nil {
 		return 0, err
 	}
 	now, last := time.Now(), engine.ParseNotificationRequest(engine.ReconcileRequest(m)) // of any replica
@@ -212,8 +208,11 @@ func (n *Notifier) writeRequest(ctx context.Context, name types.NamespacedName) 
 		return 0, nil // a read of the application would change nothing
 	case !isAcknowledged(m):
 		return acknowledgeInterval, nil // it is not hidden, so that the status acknowledges it
-	case wait > 0 && !n.draining.Load():
+	case n.draining.Load():
+	case wait > 0:
 		return wait, nil
+	case !n.limiters.of(h.service).Allow():
+		return time.Second, nil
 	}
 	return 0, annotate(ctx, n.metadata, kindMandate, m, map[string]string{
 		v1alpha1.ReconcileRequestAnnotation: last.Next(now).String(),
