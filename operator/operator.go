@@ -225,7 +225,7 @@ func addControllers(
 		identityServices.SetupWithManager(manager),
 		mandates.SetupWithManager(ctx, manager, connections.Mandates.Workers()),
 		actions.SetupWithManager(ctx, manager, connections.Actions.Workers()),
-		notification.NewFinder(cache, clusterServices, connections, writer).SetupWithManager(manager),
+		notification.NewFinder(services.ServiceReader, connections, writer).SetupWithManager(manager),
 		addNotifications(ctx, manager, options, clusterServices),
 		manager.Add(retention),
 		manager.Add(leaderMetrics(objectCounter{cache, mandates.Lag})),
@@ -240,9 +240,11 @@ func addNotifications(ctx context.Context, manager ctrl.Manager, options *Option
 		return nil
 	}
 	server, index := notification.NewServer(&notification.Config{
-		BindAddress:     options.notificationBindAddress,
-		Cache:           apierror.CompleteReader{Reader: manager.GetClient()},
-		ClusterServices: clusterServices, Metadata: writerOf(manager), Capture: options.notificationCapture,
+		BindAddress: options.notificationBindAddress,
+		Services: connection.ServiceReader{
+			Reader: apierror.CompleteReader{Reader: manager.GetClient()}, ClusterServices: clusterServices,
+		},
+		Metadata: writerOf(manager), Capture: options.notificationCapture,
 		Observe: func(result string) { notifications.WithLabelValues(result).Inc() },
 	})
 	mandates, err := manager.GetCache().GetInformer(ctx, &v1alpha1.Mandate{})

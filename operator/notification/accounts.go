@@ -13,23 +13,19 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// accounts finds services, and those of one account.
-type accounts struct {
-	cache client.Reader // of services and Mandates
-	// clusterServices: ClusterIdentityServices may be read.
-	clusterServices bool
-}
+// accounts finds services, and those of one account, in a cache that has Mandates, too.
+type accounts struct{ connection.ServiceReader }
 
 // isGone reports whether an object is deleted, or cannot be read until somebody corrects it.
 func isGone(err error) bool { return apierrors.IsNotFound(err) || apierror.IsUnreadable(err) }
 
 // service gives a service, which must not be changed; nil if there is none, or none that can be read.
 func (a accounts) service(ctx context.Context, key connection.Key) (connection.Service, error) {
-	if key.Kind == v1alpha1.ServiceKindClusterIdentityService && !a.clusterServices {
+	if key.Kind == v1alpha1.ServiceKindClusterIdentityService && !a.ClusterServices {
 		return nil, nil
 	}
 	service := key.NewService()
-	if err := a.cache.Get(ctx, key.ObjectKey(), service, client.UnsafeDisableDeepCopy); isGone(err) {
+	if err := a.Reader.Get(ctx, key.ObjectKey(), service, client.UnsafeDisableDeepCopy); isGone(err) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
@@ -43,11 +39,11 @@ type peers map[connection.Key]connection.Service
 // peers of a service, itself included.
 func (a accounts) peers(ctx context.Context, of connection.Service) (peers, error) {
 	lists, found := []client.ObjectList{&v1alpha1.IdentityServiceList{}}, peers{connection.KeyOfService(of): of}
-	if a.clusterServices {
+	if a.ClusterServices {
 		lists = append(lists, &v1alpha1.ClusterIdentityServiceList{})
 	}
 	for _, list := range lists {
-		if err := a.cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		if err := a.Reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, err
 		}
 		_ = meta.EachListItem(list, func(object runtime.Object) error {

@@ -48,6 +48,10 @@ func newAPIServer() *apiServer {
 	}
 }
 
+func accountsIn(cache client.Reader, clusterServices bool) accounts {
+	return accounts{connection.ServiceReader{Reader: cache, ClusterServices: clusterServices}}
+}
+
 // connect makes an IdentityService whose deliveries have one of some tokens.
 func (a *apiServer) connect(key connection.Key, tokens ...string) {
 	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "1"}}

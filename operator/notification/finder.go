@@ -71,11 +71,9 @@ type idRead struct {
 }
 
 // NewFinder makes a Finder. The cache has services and Mandates, with the index connection.MandateField.
-func NewFinder(
-	cache client.Reader, clusterServices bool, connections *connection.Registry, metadata client.Writer,
-) *Finder {
+func NewFinder(services connection.ServiceReader, connections *connection.Registry, metadata client.Writer) *Finder {
 	return &Finder{
-		accounts: accounts{cache, clusterServices}, connections: connections, metadata: metadata, clock: clock.RealClock{},
+		accounts: accounts{services}, connections: connections, metadata: metadata, clock: clock.RealClock{},
 		limiters: newLimiters(maxFinderRate, maxFinderBurst),
 		reads:    perKey[readKey, *idRead]{lru.New(maxReads), func() *idRead { return &idRead{} }},
 	}
@@ -88,7 +86,7 @@ func (f *Finder) SetupWithManager(manager ctrl.Manager) error {
 	})
 	controlled := builder.TypedControllerManagedBy[connection.Key](manager).Named("unknown-ids").
 		Watches(&v1alpha1.IdentityService{}, enqueue)
-	if f.clusterServices {
+	if f.ClusterServices {
 		controlled.Watches(&v1alpha1.ClusterIdentityService{}, enqueue)
 	}
 	return controlled.
@@ -206,7 +204,7 @@ func (f *Finder) mandateOf(ctx context.Context, of connection.Service, shown str
 	account, err := f.peers(ctx, of)
 	for key, peer := range account {
 		var mandates v1alpha1.MandateList
-		err = errors.Join(err, f.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy,
+		err = errors.Join(err, f.Reader.List(ctx, &mandates, client.UnsafeDisableDeepCopy,
 			client.InNamespace(peer.GetNamespace()),
 			client.MatchingFields{connection.MandateField: key.String()}))
 		for i := range mandates.Items {

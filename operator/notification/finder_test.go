@@ -49,7 +49,7 @@ func find(t *testing.T) *finding {
 
 // restart has another process lead.
 func (f *finding) restart() {
-	f.Finder = NewFinder(f.api, false, connection.NewRegistry(0), f.api)
+	f.Finder = NewFinder(connection.ServiceReader{Reader: f.api}, connection.NewRegistry(0), f.api)
 	f.clock = f.time
 }
 

@@ -199,7 +199,7 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 // does not keep the Mandates of others waiting.
 func (n *Notifier) writeRequest(ctx context.Context, h hint) (after time.Duration, err error) {
 	m := &v1alpha1.Mandate{}
-	if err := n.cache.Get(ctx, h.mandate, m); err != nil {
+	if err := n.Reader.Get(ctx, h.mandate, m); err != nil {
 		return 0, err
 	}
 	now, last := time.Now(), engine.ParseNotificationRequest(engine.ReconcileRequest(m)) // of any replica

@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logger "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 const (
@@ -27,10 +29,8 @@ const (
 type Config struct {
 	// BindAddress is where the Server listens.
 	BindAddress string
-	// Cache has services and Mandates.
-	Cache client.Reader
-	// ClusterServices: the account may read ClusterIdentityServices.
-	ClusterServices bool
+	// Services are in a cache that has Mandates, too.
+	Services connection.ServiceReader
 	// Metadata patches the annotations of Mandates and services.
 	Metadata client.Writer
 	// Capture has the shapes of deliveries logged, and no values.
@@ -48,7 +48,7 @@ type Server struct {
 
 // NewServer makes a Server. Its Index is to be a handler of the events of Mandates.
 func NewServer(config *Config) (*Server, *Index) {
-	index, of := NewIndex(), accounts{config.Cache, config.ClusterServices}
+	index, of := NewIndex(), accounts{config.Services}
 	notifier := newNotifier(index, of, config.Metadata, config.Observe)
 	deliver := notifier.deliver
 	if config.Capture {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/test/await"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // serve runs a Server on loopback until the test ends.
@@ -27,7 +28,7 @@ func serveOn(t *testing.T, listener net.Listener) *apiServer {
 	t.Helper()
 	api := newAPIServer()
 	server, index := NewServer(&Config{
-		Cache: api, Metadata: api, Observe: func(string) {},
+		Services: connection.ServiceReader{Reader: api}, Metadata: api, Observe: func(string) {},
 	})
 	api.index = index
 	ended := make(chan error, 1)
