@@ -37,10 +37,10 @@ func (x *Index) remember(key connection.Key, ids []int64, references []uint64) {
 	if len(ids) == 0 {
 		return
 	}
-	if x.unknown[key] == nil {
+	all := x.recent(key)
+	if len(all) == 0 {
 		maps.DeleteFunc(x.unknown, func(key connection.Key, _ []*unknownID) bool { return len(x.recent(key)) == 0 })
 	}
-	all := x.recent(key)
 	for _, id := range ids {
 		if !slices.ContainsFunc(all, func(u *unknownID) bool { return u.id == id && !u.written }) {
 			all = append(all, &unknownID{id: id, at: time.Now(), references: references})
