@@ -160,7 +160,7 @@ func readText(parent, key, text string, found found) {
 	if strings.IndexAny(text, `{["`) == 0 && json.Valid([]byte(text)) {
 		readJSON("", key, gjson.Parse(text), 0, found)
 	}
-	if strings.HasPrefix(text, "http") {
+	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
 		link, _, _ := strings.Cut(text, "?")
 		link = path.Clean(link)
 		found(path.Base(path.Dir(link)), "id", path.Base(link))
