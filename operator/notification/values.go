@@ -20,8 +20,8 @@ import (
 const (
 	// maxCandidates is how many values of a delivery are looked up, and maxText how long they are in characters.
 	maxCandidates, maxText = 20, 150
-	// maxDepth is how deep in JSON a value may be.
-	maxDepth = 100
+	// maxDepth is how deep in JSON a value may be, as in responses. Each level costs a pass over what is in it.
+	maxDepth = 32
 )
 
 // Candidate is a value of a delivery that may be the id of an application or an individual, or a reference. It is a
