@@ -16,6 +16,7 @@ func TestPossibleApplications(t *testing.T) {
 	}{
 		"a thin one":                   {`{"id":4711}`, []int64{4711}},
 		"only a number":                {`4711`, []int64{4711}},
+		"a float":                      {`{"application":{"id":4711.0},"price":4712.50}`, []int64{4711}},
 		"an application":               {`{"application":{"id":4711}}`, []int64{4711}},
 		"an application by its name":   {`{"event":"created","application":4711,"id":99}`, []int64{4711}},
 		"a list of applications":       {`{"applications":[4711,4712]}`, []int64{4711, 4712}},
@@ -29,6 +30,7 @@ func TestPossibleApplications(t *testing.T) {
 		"a form":                       {`phone=447700900123&application_id=4711`, []int64{4711}},
 		"the same id of two kinds":     {`{"individual":{"id":77},"id":77}`, []int64{77}},
 		"a key of Django":              {`[{"model":"mandates.mandate","pk":4711,"fields":{}}]`, []int64{4711}},
+		"a long name":                  {`{"application_identifier":4711,"id":99}`, []int64{4711}},
 		"an identifier":                {`{"application":{"identifier":"4711"},"id":99}`, []int64{4711}},
 		"JSON:API":                     {`{"data":{"type":"applications","id":"4711"}}`, []int64{4711}},
 		"lower case":                   {`{"applicationid":4711,"eventid":99}`, []int64{4711}},

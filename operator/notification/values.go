@@ -49,7 +49,10 @@ const (
 // placeNames are those of members, by the place that they say: in lower case, without the characters - _ and dot, and
 // without the s of a plural. The interface uses application and mandate alike.
 var placeNames = [...][]string{
-	placeApplication: {"application", "applicationid", "idapplication", "mandate", "mandateid", "idmandate"},
+	placeApplication: {
+		"application", "applicationid", "applicationidentifier", "idapplication",
+		"mandate", "mandateid", "mandateidentifier", "idmandate",
+	},
 	placeObject: {
 		"dataid", "objectid", "resourceid", "entityid", "payloadid", "bodyid", "recordid", "itemid", "subjectid", "messageid",
 	},
@@ -150,8 +153,11 @@ func readJSON(parent, key string, value gjson.Result, depth int, found found) {
 		})
 	case value.Type == gjson.String:
 		readText(parent, key, value.String(), found)
-	case id(value.Raw) != 0:
-		found(parent, key, value.Raw)
+	default: // an id may be written as 4711.0, as in responses
+		whole, fraction, _ := strings.Cut(value.Raw, ".")
+		if strings.Trim(fraction, "0") == "" && id(whole) != 0 {
+			found(parent, key, whole)
+		}
 	}
 }
 

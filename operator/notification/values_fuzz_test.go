@@ -71,8 +71,9 @@ func scalars(body []byte) (texts []string, strict bool) {
 			name = inObject
 			continue
 		case json.Number:
-			if id(v.String()) != 0 {
-				texts = append(texts, v.String())
+			whole, fraction, _ := strings.Cut(v.String(), ".")
+			if strings.Trim(fraction, "0") == "" && id(whole) != 0 {
+				texts = append(texts, whole)
 			}
 		case string:
 			if inObject && name {
