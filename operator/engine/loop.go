@@ -45,12 +45,12 @@ type Reconciliation[S ~string] interface {
 	TryAcquire(S) bool
 	// Priority in the workqueue while a step waits for what TryAcquire takes; nil keeps the one that the object has.
 	Priority() *int
-	// Perform performs a step. An error is one of the API server, and the workqueue backs off. An UnrecordedError has the
-	// reconciliation parked, and the step performed again.
+	// Perform performs a step. An error is one of the API server, and the workqueue backs off. After an UnrecordedError,
+	// the reconciliation goes on in the background, and performs the step again.
 	Perform(context.Context, S) error
 	// Finish writes the status, and says when to reconcile again. An UnrecordedError is that of Perform.
 	Finish(context.Context, Decision[S]) (reconcile.Result, error)
-	// Park gives back what others need while the reconciliation waits, and says which connection it used.
+	// Park gives back what others need before it goes on in the background, and says which connection it used.
 	Park() connection.Key
 	// Release gives back what TryAcquire and Perform took.
 	Release()

@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
+	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -32,133 +32,152 @@ func (e *UnrecordedError) Error() string { return "recording the end of an attem
 // Unwrap is the API server's error.
 func (e *UnrecordedError) Unwrap() error { return e.Err }
 
-// Runner runs the reconciliations of one controller. One whose attempt cannot be recorded is parked between two tries:
-// it holds neither a worker nor a slot, however long that lasts. The zero value is ready.
+// Runner runs the reconciliations of one controller. One whose attempt cannot be recorded goes on in the background: it
+// holds neither a worker nor a slot, however long that lasts. The zero value is ready.
 type Runner[S ~string] struct {
-	mu       sync.Mutex
-	parked   map[types.NamespacedName]*parked[S]
-	failed   int           // tries to record the end of an attempt
-	attempts int           // under way
-	drained  chan struct{} // nil until a shutdown begins; closed when no attempt is under way
+	mu         sync.Mutex
+	unrecorded map[types.NamespacedName]connection.Key // the connections of those in the background
+	failed     int                                     // tries to record the end of an attempt
+	attempts   int                                     // under way
+	drained    chan struct{}                           // nil until a shutdown begins; closed when no attempt is under way
 }
 
-// parked is a reconciliation between two tries.
-type parked[S ~string] struct {
-	Reconciliation[S]
-	connection connection.Key
-	tries      int
-	running    bool // a worker, or the drain, performs the step now
-}
-
-// Run goes on with the parked reconciliation of an object, or makes one, which is nil if there is nothing to reconcile.
-// Errors hold no personal data.
+// Run makes a reconciliation of an object, which is nil if there is nothing to reconcile, and runs it. An object that
+// has one in the background has to wait for that. Errors hold no personal data.
 func (r *Runner[S]) Run(
 	ctx context.Context, object types.NamespacedName, start func() (Reconciliation[S], error),
 ) (reconcile.Result, error) {
-	current, free := r.resume(object)
-	if !free {
-		return reconcile.Result{RequeueAfter: WriteBackoff.Max}, nil
+	later := reconcile.Result{RequeueAfter: WriteBackoff.Max, Priority: Priority(true)}
+	if r.isUnrecorded(object) {
+		return later, nil
 	}
-	if current == nil {
-		reconciliation, err := start()
-		if err != nil || reconciliation == nil {
-			return reconcile.Result{}, apierror.Redact(err)
-		}
-		current = &parked[S]{Reconciliation: reconciliation}
+	current, err := start()
+	if err != nil || current == nil {
+		return reconcile.Result{}, apierror.Redact(err)
 	}
 	recorded := true
 	defer func() { // also after a panic, which controller-runtime recovers from
 		if recorded {
 			current.Release()
-			r.remove(object)
 		}
 	}()
-	result, err := Run(ctx, current.Reconciliation, MaxSteps)
-	if unrecorded, ok := errors.AsType[*UnrecordedError](err); ok {
-		log.FromContext(ctx).Info("Failed to record how an attempt ended, will retry",
-			"error", apierror.Redact(unrecorded.Err).Error())
-		recorded = false
-		return r.park(object, current), nil
+	result, err := Run(ctx, current, MaxSteps)
+	if recorded = !r.isFailedRecord(ctx, err); !recorded {
+		key := current.Park()
+		r.change(func() {
+			if r.unrecorded == nil {
+				r.unrecorded = map[types.NamespacedName]connection.Key{}
+			}
+			r.unrecorded[object] = key
+		})
+		go r.retry(ctx, object, current)
+		return later, nil
 	}
 	return result, apierror.Redact(err)
 }
 
-// Unrecorded counts the attempts that are not recorded yet.
-func (r *Runner[S]) Unrecorded() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.parked)
-}
-
-// FailedRecords counts the tries to record the end of an attempt that failed, since the process started.
-func (r *Runner[S]) FailedRecords() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.failed
-}
-
-// UnrecordedOf counts those of a connection.
-func (r *Runner[S]) UnrecordedOf(key connection.Key) (n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, p := range r.parked {
-		if p.connection == key {
-			n++
+// retry goes on with a reconciliation until the end of its attempt is recorded. After the stop of the manager it sends
+// nothing new: what comes after the record needs a context that has not ended.
+func (r *Runner[S]) retry(ctx context.Context, object types.NamespacedName, current Reconciliation[S]) {
+	defer func() {
+		if defect := recover(); defect != nil {
+			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", defect), "Failed to record how an attempt ended")
+		}
+		current.Release()
+		r.change(func() { delete(r.unrecorded, object) })
+	}()
+	for tries := 1; ; tries++ {
+		time.Sleep(WriteBackoff.After(tries))
+		_, err := Run(ctx, current, MaxSteps)
+		if !r.isFailedRecord(ctx, err) {
+			return // the next reconciliation finds out what is left to do
 		}
 	}
+}
+
+// isFailedRecord reports whether an error is that of a try to record the end of an attempt.
+func (r *Runner[S]) isFailedRecord(ctx context.Context, err error) bool {
+	unrecorded, ok := errors.AsType[*UnrecordedError](err)
+	if ok {
+		r.change(func() { r.failed++ })
+		log.FromContext(ctx).Info("Failed to record how an attempt ended, will retry",
+			"error", apierror.Redact(unrecorded.Err).Error())
+	}
+	return ok
+}
+
+func (r *Runner[S]) change(change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change()
+}
+
+func (r *Runner[S]) isUnrecorded(object types.NamespacedName) (found bool) {
+	r.change(func() { _, found = r.unrecorded[object] })
+	return found
+}
+
+// Unrecorded counts the attempts that are not recorded yet.
+func (r *Runner[S]) Unrecorded() (n int) {
+	r.change(func() { n = len(r.unrecorded) })
 	return n
 }
 
-// resume gives the parked reconciliation of an object, nil if there is none. free is false if it is running already.
-func (r *Runner[S]) resume(object types.NamespacedName) (current *parked[S], free bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	current = r.parked[object]
-	if current == nil {
-		return nil, true
-	}
-	free = !current.running
-	current.running = true
-	return current, free
+// FailedRecords counts the tries to record the end of an attempt that failed, since the process started.
+func (r *Runner[S]) FailedRecords() (n int) {
+	r.change(func() { n = r.failed })
+	return n
 }
 
-// park keeps a reconciliation until its next try.
-func (r *Runner[S]) park(object types.NamespacedName, current *parked[S]) reconcile.Result {
-	key := current.Park()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	current.connection, current.running = key, false
-	current.tries++
-	r.failed++
-	if r.parked == nil {
-		r.parked = map[types.NamespacedName]*parked[S]{}
-	}
-	r.parked[object] = current
-	return reconcile.Result{RequeueAfter: WriteBackoff.After(current.tries), Priority: Priority(true)}
-}
-
-func (r *Runner[S]) remove(object types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.parked, object)
-}
-
-// resumeAll goes on with every reconciliation that is parked. It sends nothing new, as after the stop of the manager.
-func (r *Runner[S]) resumeAll(ctx context.Context) {
-	stopped, stop := context.WithCancel(ctx)
-	stop()
-	nothing := func() (Reconciliation[S], error) { return nil, nil }
-	r.mu.Lock()
-	objects := slices.Collect(maps.Keys(r.parked))
-	r.mu.Unlock()
-	var tries sync.WaitGroup
-	for _, object := range objects {
-		tries.Go(func() {
-			// What comes after the record needs a context that has not ended: the next process does it.
-			if _, err := r.Run(stopped, object, nothing); err != nil && !errors.Is(err, context.Canceled) {
-				log.FromContext(ctx).Error(err, "Failed to end a reconciliation during the shutdown")
+// UnrecordedOf counts the attempts of a connection that are not recorded yet.
+func (r *Runner[S]) UnrecordedOf(key connection.Key) (n int) {
+	r.change(func() {
+		for _, used := range r.unrecorded {
+			if used == key {
+				n++
 			}
-		})
+		}
+	})
+	return n
+}
+
+// TryBegin admits an attempt, which has to be Done: a request that acts on a person, with what is written before and
+// after it. A shutdown waits for those under way. It reports false once a shutdown has begun.
+func (r *Runner[S]) TryBegin() (admitted bool) {
+	r.change(func() {
+		if admitted = r.drained == nil; admitted {
+			r.attempts++
+		}
+	})
+	return admitted
+}
+
+// Done ends an attempt.
+func (r *Runner[S]) Done() {
+	r.change(func() {
+		r.attempts--
+		if r.attempts == 0 && r.drained != nil {
+			close(r.drained)
+		}
+	})
+}
+
+// Drain admits no more attempts and waits for those under way, or until ctx ends. Call it before the process ends, for
+// whatever reason the manager stopped: after a lost lease the manager does not wait for its controllers.
+func (r *Runner[S]) Drain(ctx context.Context) {
+	r.change(func() {
+		if r.drained == nil {
+			r.drained = make(chan struct{})
+			if r.attempts == 0 {
+				close(r.drained)
+			}
+		}
+	})
+	select {
+	case <-r.drained:
+	case <-ctx.Done():
+		if n := r.Unrecorded(); n > 0 {
+			log.FromContext(ctx).Error(nil, "Shutting down with attempts that are not recorded", "attempts", n)
+		}
 	}
-	tries.Wait()
 }

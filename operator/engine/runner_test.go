@@ -22,34 +22,54 @@ func starting(f *fake) func() (engine.Reconciliation[step], error) {
 	return func() (engine.Reconciliation[step], error) { return f, nil }
 }
 
-// A reconciliation whose step cannot be recorded goes on with that step, however often it takes, and none begins
-// meanwhile.
-func TestRunnerParks(t *testing.T) {
+// A reconciliation whose step cannot be recorded goes on with that step, however often it takes, and none of the object
+// begins meanwhile.
+func TestRunnerGoesOn(t *testing.T) {
 	t.Parallel()
-	var runner engine.Runner[step]
-	first := &fake{plan: []step{"a", "b"}, unrecorded: 2}
-	second := &fake{plan: []step{"c"}}
-	for try, reconciliation := range []*fake{first, second} {
-		result, err := runner.Run(t.Context(), acme, starting(reconciliation))
-		if err != nil || result.RequeueAfter == 0 || result.RequeueAfter > engine.WriteBackoff.Max {
-			t.Fatalf("try %d gave %+v, %v", try, result, err)
+	synctest.Test(t, func(t *testing.T) {
+		var runner engine.Runner[step]
+		first := &fake{plan: []step{"a", "b"}, unrecorded: 3}
+		second := &fake{plan: []step{"c"}}
+		for try, reconciliation := range []*fake{first, second} {
+			result, err := runner.Run(t.Context(), acme, starting(reconciliation))
+			if err != nil || result.RequeueAfter == 0 || result.RequeueAfter > engine.WriteBackoff.Max {
+				t.Fatalf("try %d gave %+v, %v", try, result, err)
+			}
+			if runner.Unrecorded() != 1 || runner.UnrecordedOf(connection.Key{Name: "default"}) != 1 ||
+				runner.UnrecordedOf(connection.Key{Name: "other"}) != 0 || first.parked != 1 {
+				t.Fatalf("after try %d, %d are not recorded", try, runner.Unrecorded())
+			}
 		}
-		if runner.Unrecorded() != 1 || runner.UnrecordedOf(connection.Key{Name: "default"}) != 1 ||
-			runner.UnrecordedOf(connection.Key{Name: "other"}) != 0 || first.released != 0 || first.parked != try+1 {
-			t.Fatalf("after try %d, %d are parked: %+v", try, runner.Unrecorded(), first)
+		time.Sleep(3 * engine.WriteBackoff.Max)
+		synctest.Wait()
+		if runner.Unrecorded() != 0 || runner.FailedRecords() != 3 {
+			t.Fatalf("%d are not recorded, and %d tries failed", runner.Unrecorded(), runner.FailedRecords())
 		}
-	}
-	result, err := runner.Run(t.Context(), acme, starting(second))
-	if err != nil || result.RequeueAfter != 7 || runner.Unrecorded() != 0 || runner.FailedRecords() != 2 {
-		t.Fatalf("the last try gave %+v, %v, %d are parked, and %d tries failed",
-			result, err, runner.Unrecorded(), runner.FailedRecords())
-	}
-	if want := []string{"a", "a", "a", "b", "finish Done"}; !slices.Equal(first.log, want) || len(second.log) != 0 {
-		t.Errorf("it did %q, and then %q; want %q", first.log, second.log, want)
-	}
-	if first.released != 1 {
-		t.Errorf("it was released %d times", first.released)
-	}
+		if want := []string{"a", "a", "a", "a", "b", "finish Done"}; !slices.Equal(first.log, want) || len(second.log) != 0 {
+			t.Errorf("it did %q, and then %q; want %q", first.log, second.log, want)
+		}
+		if first.released != 1 {
+			t.Errorf("it was released %d times", first.released)
+		}
+		if result, err := runner.Run(t.Context(), acme, starting(second)); err != nil || result.RequeueAfter != 7 {
+			t.Errorf("the next one gave %+v, %v", result, err)
+		}
+	})
+}
+
+// A defect ends what goes on in the background, and nothing else.
+func TestRunnerEndsAfterADefect(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var runner engine.Runner[step]
+		panicking := &fake{plan: []step{"a"}, unrecorded: 1, failing: "a", panics: true}
+		_, _ = runner.Run(t.Context(), acme, starting(panicking))
+		time.Sleep(engine.WriteBackoff.Max)
+		synctest.Wait()
+		if panicking.released != 1 || runner.Unrecorded() != 0 {
+			t.Errorf("it was released %d times, and %d are not recorded", panicking.released, runner.Unrecorded())
+		}
+	})
 }
 
 // An error ends a reconciliation, and does not repeat what the API server said.
@@ -111,13 +131,13 @@ func TestDrain(t *testing.T) {
 	<-drained
 }
 
-// A shutdown goes on with what is parked, until it is recorded or time is up.
+// A shutdown waits for what goes on in the background, until it is recorded or time is up.
 func TestDrainRecords(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		unrecorded int
 		left       int
-	}{"in time": {5, 0}, "not in time": {1_000_000, 1}} {
+	}{"in time": {5, 0}, "not in time": {20, 1}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -134,6 +154,7 @@ func TestDrainRecords(t *testing.T) {
 				if got := runner.Unrecorded(); got != test.left {
 					t.Errorf("%d attempts are not recorded, want %d", got, test.left)
 				}
+				time.Sleep(time.Minute) // until it ends
 			})
 		})
 	}
