@@ -23,14 +23,14 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-func cacheOptions(namespaces []string, watched *watches, unreadable *unreadableObjects) cache.Options {
+func cacheOptions(namespaces []string, watched *watches) cache.Options {
 	options := cache.Options{
 		NewInformer: func(
 			server toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 		) toolscache.SharedIndexInformer {
 			kind := kindOf(object)
 			informer := toolscache.NewSharedIndexInformer(watched.observe(kind, server), object, resync, indexers)
-			unreadable.observe(kind, informer)
+			countUnreadable(kind, informer)
 			return informer
 		},
 		DefaultTransform: stripMetadata,

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +22,7 @@ import (
 
 // CacheOptions are those of an operator that watches a namespace, for the tests of package operator_test.
 func CacheOptions(namespace string) cache.Options {
-	options := cacheOptions([]string{namespace}, newWatches(clock.RealClock{}), newUnreadableObjects(logr.Discard()))
+	options := cacheOptions([]string{namespace}, newWatches(clock.RealClock{}))
 	options.Scheme = Scheme()
 	return options
 }

@@ -1,14 +1,13 @@
 package operator
 
 import (
-	"context"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -18,51 +17,52 @@ import (
 	"github.com/mandate-io/idv/operator/notification"
 )
 
+// metric makes metrics that are registered.
+var metric = promauto.With(metrics.Registry)
+
 // No label names a Mandate or a person: their number would grow with the number of people verified, and so would what
 // can be learnt about them.
 var (
-	requests = prometheus.NewCounterVec(prometheus.CounterOpts{
+	requests = metric.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_service_requests_total",
 		Help: "Requests to identity verification services, by operation and status (0: no answer).",
 	}, []string{"operation", "status"})
-	requestSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	requestSeconds = metric.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "idv_service_request_duration_seconds",
 		Help:    "Duration of requests to identity verification services, by operation.",
 		Buckets: prometheus.ExponentialBuckets(0.005, 3, 8),
 	}, []string{"operation"})
-	creates = prometheus.NewCounterVec(prometheus.CounterOpts{
+	creates = metric.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_create_attempts_total",
 		Help: "Requests to create an application, by outcome: created, refused, not_sent, or unknown. After " +
 			"unknown, people may or may not have been e-mailed.",
 	}, []string{"outcome"})
-	notifications = prometheus.NewCounterVec(prometheus.CounterOpts{
+	notifications = metric.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_notification_deliveries_total",
 		Help: "Deliveries of identity verification services, by result: matched, unmatched, refused, or limited.",
 	}, []string{"result"})
-	recoveredAnswers = prometheus.NewCounterVec(prometheus.CounterOpts{
+	recoveredAnswers = metric.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_lost_answers_recovered_total",
 		Help: "Creates without a clear answer whose application was found, by what found it: repeat of the same " +
 			"reference, notification, or adoption by a person.",
 	}, []string{"by"})
-	endedActions = prometheus.NewCounterVec(prometheus.CounterOpts{
+	endedActions = metric.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_mandate_actions_total",
 		Help: "MandateActions that ended, by type, result (complete, failed) and reason.",
 	}, []string{"type", "result", "reason"})
-	slotWait = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	slotWait = metric.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "idv_connection_wait_duration_seconds",
 		Help: "Time that objects waited for a slot of their connection, by kind and by purpose: reads, writes, " +
 			"recovery of a lost answer, or subscriptions.",
 		Buckets: prometheus.ExponentialBuckets(0.01, 5, 8),
 	}, []string{"kind", "class"})
-	buildInfo = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	buildInfo = metric.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "idv_build_info",
 		Help: "1, with the versions of the operator and of Go as labels.",
 	}, []string{"version", "goversion"})
 )
 
-func init() {
-	metrics.Registry.MustRegister(requests, requestSeconds, creates, recoveredAnswers, endedActions, slotWait,
-		notifications, unreadableCount, buildInfo)
+func init() { // a counter that begins with its first event shows no increase by it
 	for _, by := range []mandate.RecoveredBy{
 		mandate.RecoveredByRepeat, mandate.RecoveredByNotification, mandate.RecoveredByAdoption,
 	} {
@@ -77,7 +77,7 @@ func init() {
 		endedActions.WithLabelValues(string(sent), "failed", v1alpha1.ReasonOutcomeUnknown)
 	}
 	for _, outcome := range []string{outcomeCreated, outcomeRefused, outcomeNotSent, outcomeUnknown} {
-		creates.WithLabelValues(outcome) // a counter that begins with its first event shows no increase by it
+		creates.WithLabelValues(outcome)
 	}
 	for _, kind := range kinds {
 		unreadableCount.WithLabelValues(kind)
@@ -130,18 +130,5 @@ func createOutcome(outcome idv.Outcome) string {
 		return outcomeRefused
 	default:
 		return outcomeUnknown
-	}
-}
-
-// leaderMetrics has something counted until ctx ends. The manager starts it with the controllers, where this replica
-// leads: all replicas have the cache, and a sum over them would count each Mandate as often as there are replicas.
-func leaderMetrics(counter prometheus.Collector) manager.RunnableFunc {
-	return func(ctx context.Context) error {
-		if err := metrics.Registry.Register(counter); err != nil {
-			return err
-		}
-		<-ctx.Done()
-		metrics.Registry.Unregister(counter)
-		return nil
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
@@ -71,12 +70,12 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	if err := awaitKinds(ctx, config); err != nil {
 		return err
 	}
-	watched, unreadable := newWatches(clock.RealClock{}), newUnreadableObjects(ctrl.Log)
-	manager, err := newManager(config, options, cacheOptions(options.namespaces(), watched, unreadable))
+	watched := newWatches(clock.RealClock{})
+	manager, err := newManager(config, options, watched)
 	if err != nil {
 		return err
 	}
-	drainers, err := addControllers(ctx, manager, options, unreadable, serverClock)
+	drainers, err := addControllers(ctx, manager, options, serverClock)
 	if err != nil {
 		return err
 	}
@@ -109,8 +108,7 @@ func Receive(ctx context.Context, config *rest.Config, options *Options) error {
 		return err
 	}
 	watched := newWatches(clock.RealClock{})
-	cached := cacheOptions(options.namespaces(), watched, newUnreadableObjects(ctrl.Log))
-	manager, err := newManager(config, options, cached)
+	manager, err := newManager(config, options, watched)
 	if err != nil {
 		return err
 	}
@@ -130,7 +128,7 @@ func addChecks(manager ctrl.Manager, watched *watches) error {
 	errs := []error{
 		manager.AddHealthzCheck("ping", healthz.Ping),
 		manager.AddReadyzCheck("caches", cachesSynced(manager)),
-		manager.Add(leaderMetrics(watched)),
+		manager.Add(leaderMetrics(watchMetrics(watched))),
 	}
 	for _, kind := range watchedKinds { // /readyz shows only the names of the checks that fail
 		errs = append(errs, manager.AddReadyzCheck("watch-"+kind, watched.check(kind)))
@@ -138,10 +136,10 @@ func addChecks(manager ctrl.Manager, watched *watches) error {
 	return errors.Join(errs...)
 }
 
-func newManager(config *rest.Config, options *Options, cached cache.Options) (ctrl.Manager, error) {
+func newManager(config *rest.Config, options *Options, watched *watches) (ctrl.Manager, error) {
 	return ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        Scheme(),
-		Cache:                         cached,
+		Cache:                         cacheOptions(options.namespaces(), watched),
 		Metrics:                       metricsOptions(options),
 		HealthProbeBindAddress:        options.healthProbeBindAddress,
 		PprofBindAddress:              options.pprofBindAddress,
@@ -180,7 +178,7 @@ type drainer interface{ Drain(context.Context) }
 
 // addControllers adds the controllers to the manager.
 func addControllers(
-	ctx context.Context, manager ctrl.Manager, options *Options, unreadable *unreadableObjects, clock *serverClock,
+	ctx context.Context, manager ctrl.Manager, options *Options, clock *serverClock,
 ) ([]drainer, error) {
 	cache := apierror.CompleteReader{Reader: manager.GetClient()}
 	live := apierror.CompleteReader{Reader: manager.GetAPIReader()}
@@ -218,7 +216,7 @@ func addControllers(
 	})
 	retention := &ledger.Retention{
 		Ledger: records, Mandates: cache, Keep: options.recordRetention, Clock: clock.now,
-		Unreadable: unreadable.replaceRecords,
+		Unreadable: countUnreadableRecords(),
 	}
 	return []drainer{mandates, actions}, errors.Join(
 		manager.AddReadyzCheck("not-restored", revisions.Check),
@@ -228,9 +226,9 @@ func addControllers(
 		notification.NewFinder(services.ServiceReader, connections, writer).SetupWithManager(manager),
 		addNotifications(ctx, manager, options, clusterServices),
 		manager.Add(retention),
-		manager.Add(leaderMetrics(objectCounter{cache, mandates.Lag})),
-		manager.Add(leaderMetrics(connectionCollector{connections})),
-		manager.Add(leaderMetrics(attemptCounter{kindMandate: mandates, kindAction: actions})),
+		manager.Add(leaderMetrics(objectMetrics(cache, mandates.Lag))),
+		manager.Add(leaderMetrics(connectionMetrics(connections))),
+		manager.Add(leaderMetrics(attemptMetrics(map[string]attempts{kindMandate: mandates, kindAction: actions}))),
 	)
 }
 

@@ -46,76 +46,61 @@ type Options struct {
 
 // NewOptions gives the defaults. The version of the operator goes into the User-Agent of requests to the service.
 func NewOptions(version string) *Options {
-	return &Options{
-		metricsBindAddress:      "0",
-		metricsSecure:           true,
-		metricsCertName:         "tls.crt",
-		metricsCertKey:          "tls.key",
-		healthProbeBindAddress:  ":8081",
-		pprofBindAddress:        "0",
-		notificationBindAddress: "0",
-		leaderElectionID:        "mandate-operator.idv.mandate.io",
-		allowedHosts:            "*",
-		allowLoopbackHTTP:       true,
-		maxConcurrentReconciles: 10,
-		minPollInterval:         time.Second,
-		settleDelay:             90 * time.Second,
-		recordRetention:         365 * 24 * time.Hour,
-		deletionGiveUpAfter:     24 * time.Hour,
-		version:                 version,
-	}
+	o := &Options{version: version}
+	o.BindFlags(flag.NewFlagSet("", flag.ContinueOnError)) // which sets the defaults
+	return o
 }
 
 // BindReceiverFlags adds those of the operator's flags that the receiver of notifications has, too.
 func (o *Options) BindReceiverFlags(flags *flag.FlagSet) {
-	flags.StringVar(&o.metricsBindAddress, "metrics-bind-address", o.metricsBindAddress,
+	flags.StringVar(&o.metricsBindAddress, "metrics-bind-address", "0",
 		"Address of the metrics endpoint, such as :8443; 0 disables it.")
-	flags.BoolVar(&o.metricsSecure, "metrics-secure", o.metricsSecure,
+	flags.BoolVar(&o.metricsSecure, "metrics-secure", true,
 		"Serve the metrics over TLS, only to clients that the API server allows to get /metrics.")
-	flags.StringVar(&o.metricsCertPath, "metrics-cert-path", o.metricsCertPath,
+	flags.StringVar(&o.metricsCertPath, "metrics-cert-path", "",
 		"Directory of the certificate of the metrics endpoint. Default: a self-signed certificate.")
-	flags.StringVar(&o.metricsCertName, "metrics-cert-name", o.metricsCertName,
+	flags.StringVar(&o.metricsCertName, "metrics-cert-name", "tls.crt",
 		"File of the certificate in --metrics-cert-path.")
-	flags.StringVar(&o.metricsCertKey, "metrics-cert-key", o.metricsCertKey,
+	flags.StringVar(&o.metricsCertKey, "metrics-cert-key", "tls.key",
 		"File of the private key in --metrics-cert-path.")
-	flags.StringVar(&o.healthProbeBindAddress, "health-probe-bind-address", o.healthProbeBindAddress,
+	flags.StringVar(&o.healthProbeBindAddress, "health-probe-bind-address", ":8081",
 		"Address of the probes /healthz and /readyz; 0 disables them.")
-	flags.StringVar(&o.pprofBindAddress, "pprof-bind-address", o.pprofBindAddress,
+	flags.StringVar(&o.pprofBindAddress, "pprof-bind-address", "0",
 		"Loopback address of the profiling endpoint, such as 127.0.0.1:6060; 0 disables it.")
-	flags.StringVar(&o.notificationBindAddress, "notification-bind-address", o.notificationBindAddress,
+	flags.StringVar(&o.notificationBindAddress, "notification-bind-address", "0",
 		"Address of the receiver of the service's notifications, such as :8082; 0 disables it.")
-	flags.BoolVar(&o.notificationCapture, "notification-capture", o.notificationCapture,
+	flags.BoolVar(&o.notificationCapture, "notification-capture", false,
 		"Log the field names of notifications. Default: false.")
-	flags.StringVar(&o.watchNamespaces, "watch-namespaces", o.watchNamespaces,
+	flags.StringVar(&o.watchNamespaces, "watch-namespaces", "",
 		"Namespaces to watch, separated by commas. Default: all namespaces.")
 }
 
 // BindFlags adds the operator's flags to flags.
 func (o *Options) BindFlags(flags *flag.FlagSet) {
 	o.BindReceiverFlags(flags)
-	flags.BoolVar(&o.separateReceiver, "separate-receiver", o.separateReceiver,
+	flags.BoolVar(&o.separateReceiver, "separate-receiver", false,
 		"Notifications are received by mandate-operator receive, which runs separately. Default: false.")
-	flags.BoolVar(&o.leaderElect, "leader-elect", o.leaderElect,
+	flags.BoolVar(&o.leaderElect, "leader-elect", false,
 		"Elect a leader, so that only one of several replicas works. Default: false.")
-	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", o.leaderElectionNamespace,
+	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "",
 		"Namespace of the leader's Lease; required outside a cluster. Default: the operator's own namespace.")
-	flags.StringVar(&o.leaderElectionID, "leader-election-id", o.leaderElectionID,
+	flags.StringVar(&o.leaderElectionID, "leader-election-id", "mandate-operator.idv.mandate.io",
 		"Name of the leader's Lease, which the replicas of one operator share.")
-	flags.StringVar(&o.allowedHosts, "allowed-hosts", o.allowedHosts,
+	flags.StringVar(&o.allowedHosts, "allowed-hosts", "*",
 		"Hosts that spec.baseURL may name, separated by commas, such as *.example.com or idv.example.com:8443.")
-	flags.BoolVar(&o.allowLoopbackHTTP, "allow-loopback-http", o.allowLoopbackHTTP,
+	flags.BoolVar(&o.allowLoopbackHTTP, "allow-loopback-http", true,
 		"Allow http:// in spec.baseURL for loopback hosts.")
-	flags.IntVar(&o.maxConcurrentReconciles, "max-concurrent-reconciles", o.maxConcurrentReconciles,
+	flags.IntVar(&o.maxConcurrentReconciles, "max-concurrent-reconciles", 10,
 		"Maximum number of concurrent reconciles per connection, for Mandates and for MandateActions separately.")
-	flags.IntVar(&o.maxRequestsPerSecond, "max-requests-per-second", o.maxRequestsPerSecond,
+	flags.IntVar(&o.maxRequestsPerSecond, "max-requests-per-second", 0,
 		"Ceiling of spec.requestsPerSecond of every connection; 0 is none.")
-	flags.DurationVar(&o.minPollInterval, "min-poll-interval", o.minPollInterval,
+	flags.DurationVar(&o.minPollInterval, "min-poll-interval", time.Second,
 		"Floor of spec.polling.minIntervalSeconds of every connection.")
-	flags.DurationVar(&o.settleDelay, "settle-delay", o.settleDelay,
+	flags.DurationVar(&o.settleDelay, "settle-delay", 90*time.Second,
 		"Time to wait after a create without a clear answer before sending the same reference again.")
-	flags.DurationVar(&o.recordRetention, "record-retention", o.recordRetention,
+	flags.DurationVar(&o.recordRetention, "record-retention", 365*24*time.Hour,
 		"Time to keep an ApplicationRecord after its Mandate is gone.")
-	flags.DurationVar(&o.deletionGiveUpAfter, "deletion-give-up-after", o.deletionGiveUpAfter,
+	flags.DurationVar(&o.deletionGiveUpAfter, "deletion-give-up-after", 24*time.Hour,
 		"Maximum time that a deletion with deletionPolicy Archive or Delete waits for the service.")
 }
 

@@ -1,14 +1,11 @@
 package operator
 
 import (
-	"maps"
-	"slices"
-	"sync"
-
-	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/internal/tolerant"
 )
@@ -16,69 +13,55 @@ import (
 // kindRecord is not watched: the sweep of the ledger finds its unreadable objects.
 const kindRecord = "ApplicationRecord"
 
-var unreadableCount = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+var unreadableCount = metric.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "idv_unreadable_objects",
 	Help: "Objects with fields that cannot be decoded, by kind. The operator does not act on them. Its log names them.",
 }, []string{"kind"})
 
-// unreadableObjects counts the objects that were not decoded completely, and names each of them once in the log.
-type unreadableObjects struct {
-	logger logr.Logger
-
-	mu    sync.Mutex
-	known map[string]map[types.NamespacedName]bool // by kind
-}
-
-func newUnreadableObjects(logger logr.Logger) *unreadableObjects {
-	return &unreadableObjects{logger: logger, known: map[string]map[types.NamespacedName]bool{}}
-}
-
-// observe follows the objects of an informer.
-func (u *unreadableObjects) observe(kind string, informer toolscache.SharedIndexInformer) {
-	see := func(object any, fields []string) {
-		if name, err := toolscache.DeletionHandlingObjectToName(object); err == nil {
-			u.see(kind, types.NamespacedName(name), fields)
+// countUnreadable counts the objects of an informer that were not decoded completely, and names each of them once in
+// the log.
+func countUnreadable(kind string, informer toolscache.SharedIndexInformer) {
+	changed := func(before, after any) {
+		was, fields := len(tolerant.UnreadableFields(before)) > 0, tolerant.UnreadableFields(after)
+		switch is := len(fields) > 0; {
+		case is && !was:
+			if object, ok := after.(client.Object); ok {
+				logUnreadable(kind, client.ObjectKeyFromObject(object), fields)
+			}
+			unreadableCount.WithLabelValues(kind).Inc()
+		case was && !is:
+			unreadableCount.WithLabelValues(kind).Dec()
 		}
 	}
 	// The one error is that the informer has stopped.
 	_, _ = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { see(object, tolerant.UnreadableFields(object)) },
-		UpdateFunc: func(_, object any) { see(object, tolerant.UnreadableFields(object)) },
-		DeleteFunc: func(object any) { see(object, nil) },
+		AddFunc:    func(object any) { changed(nil, object) },
+		UpdateFunc: changed,
+		DeleteFunc: func(object any) {
+			if missed, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+				object = missed.Obj
+			}
+			changed(object, nil)
+		},
 	})
 }
 
-// see takes the fields of an object that were not decoded. There are none if it is gone.
-func (u *unreadableObjects) see(kind string, name types.NamespacedName, fields []string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	known := u.known[kind]
-	switch {
-	case known[name] == (len(fields) > 0):
-		return
-	case known[name]:
-		delete(known, name)
-	default:
-		if known == nil {
-			known = map[types.NamespacedName]bool{}
-			u.known[kind] = known
+// countUnreadableRecords returns what takes, after each sweep of the ledger, all records that were not decoded
+// completely, and their fields.
+func countUnreadableRecords() func(map[types.NamespacedName][]string) {
+	var known map[types.NamespacedName][]string
+	return func(found map[types.NamespacedName][]string) {
+		for name, fields := range found {
+			if known[name] == nil {
+				logUnreadable(kindRecord, name, fields)
+			}
 		}
-		known[name] = true
-		u.logger.Error(nil, "Not acting on an object with fields that cannot be decoded",
-			"kind", kind, "namespace", name.Namespace, "name", name.Name, "fields", fields)
+		known = found
+		unreadableCount.WithLabelValues(kindRecord).Set(float64(len(found)))
 	}
-	unreadableCount.WithLabelValues(kind).Set(float64(len(known)))
 }
 
-// replaceRecords takes all ApplicationRecords that were not decoded completely, and their fields.
-func (u *unreadableObjects) replaceRecords(unreadable map[types.NamespacedName][]string) {
-	u.mu.Lock()
-	before := slices.Collect(maps.Keys(u.known[kindRecord]))
-	u.mu.Unlock()
-	for _, name := range before {
-		u.see(kindRecord, name, unreadable[name])
-	}
-	for name, fields := range unreadable {
-		u.see(kindRecord, name, fields)
-	}
+func logUnreadable(kind string, name types.NamespacedName, fields []string) {
+	ctrl.Log.Error(nil, "Not acting on an object with fields that cannot be decoded",
+		"kind", kind, "namespace", name.Namespace, "name", name.Name, "fields", fields)
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -141,22 +140,5 @@ func (w *watches) check(kind string) healthz.Checker {
 			return nil
 		}
 		return fmt.Errorf("the watch of %s has not been readable for %s", kind, watchTimeout)
-	}
-}
-
-var unreadableWatches = prometheus.NewDesc("idv_unreadable_watches",
-	"1 if the watch of a kind has not been readable for a minute, else 0.", []string{"kind"}, nil)
-
-// Describe describes the one metric there is.
-func (w *watches) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- unreadableWatches }
-
-// Collect tells which watches cannot be read.
-func (w *watches) Collect(metrics chan<- prometheus.Metric) {
-	for _, kind := range watchedKinds {
-		value := 0.0
-		if !w.readable(kind) {
-			value = 1
-		}
-		metrics <- prometheus.MustNewConstMetric(unreadableWatches, prometheus.GaugeValue, value, kind)
 	}
 }

@@ -97,7 +97,8 @@ func (r *reconciliation) isCurrent(ctx context.Context) (bool, error) {
 		objects = append(objects, object{"ApplicationRecord", &r.record.ObjectMeta})
 	}
 	for _, o := range objects {
-		live, err := r.liveMetadata.Get(ctx, o.kind, types.NamespacedName{Namespace: o.read.Namespace, Name: o.read.Name})
+		name := types.NamespacedName{Namespace: o.read.Namespace, Name: o.read.Name}
+		live, err := engine.ReadMetadata(ctx, r.config.Live, o.kind, name)
 		if err != nil || live == nil || live.UID != o.read.UID || live.ResourceVersion != o.read.ResourceVersion {
 			return false, err
 		}

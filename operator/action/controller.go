@@ -59,7 +59,6 @@ type Config struct {
 type Reconciler struct {
 	config       Config
 	liveServices *connection.LiveReader
-	liveMetadata *engine.LiveMetadata
 	handover     time.Duration
 	clock        clock.Clock
 
@@ -78,7 +77,6 @@ func NewReconciler(config Config) *Reconciler {
 	return &Reconciler{
 		config:       config,
 		liveServices: connection.NewLiveReader(live),
-		liveMetadata: engine.NewLiveMetadata(config.Live),
 		handover:     min(config.SettleDelay, maxHandover),
 		clock:        clock.RealClock{},
 	}

@@ -189,7 +189,7 @@ func (r *reconciliation) isStillUnsent(ctx context.Context, reason string) (bool
 	if r.record == nil || !unsent || conditionSpecs[reason].progress != failed {
 		return true, nil
 	}
-	live, err := r.liveMetadata.Get(ctx, "ApplicationRecord", client.ObjectKeyFromObject(r.record))
+	live, err := engine.ReadMetadata(ctx, r.config.Live, "ApplicationRecord", client.ObjectKeyFromObject(r.record))
 	return err == nil && live != nil && live.ResourceVersion == r.record.ResourceVersion, err
 }
 

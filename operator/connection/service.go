@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 
+	"golang.org/x/sync/singleflight"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/keymutex"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -137,10 +139,12 @@ func NewNamespace() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
 }
 
-// LiveReader finds services at the API server, for many reconciliations at once.
+// LiveReader finds services at the API server, for many reconciliations at once: those that ask for the same share one
+// read. A caller that comes during a read waits for the next one, because the current one may be older than the call.
 type LiveReader struct {
 	services ServiceReader
-	reads    SharedReads[serviceRead]
+	shared   singleflight.Group
+	reading  keymutex.KeyMutex
 }
 
 type serviceRead struct {
@@ -149,14 +153,21 @@ type serviceRead struct {
 }
 
 // NewLiveReader makes a LiveReader. The Reader of services is the API server.
-func NewLiveReader(services ServiceReader) *LiveReader { return &LiveReader{services: services} }
+func NewLiveReader(services ServiceReader) *LiveReader {
+	return &LiveReader{services: services, reading: keymutex.NewHashed(0)}
+}
 
 // Find works like ServiceReader.Find. Its result was current at some time after the call. The service is shared with
 // others, and must not be changed.
 func (r *LiveReader) Find(ctx context.Context, key Key, namespace string) (Service, Access, error) {
-	answer, err := r.reads.Do(key.String()+"/"+namespace, func() (serviceRead, error) {
+	wanted := key.String() + "/" + namespace
+	result, err, _ := r.shared.Do(wanted, func() (any, error) {
+		r.reading.LockKey(wanted)
+		defer func() { _ = r.reading.UnlockKey(wanted) }()
+		r.shared.Forget(wanted) // a caller from here on starts another read
 		service, access, err := r.services.Find(ctx, key, namespace)
 		return serviceRead{service, access}, err
 	})
-	return answer.service, answer.access, err
+	found := result.(serviceRead) //nolint:forcetypeassert // the function above returns no other type
+	return found.service, found.access, err
 }

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/operator/connection"
 )
 
 const (
@@ -30,28 +29,16 @@ func MetadataOf(kind string, key client.ObjectKey) *metav1.PartialObjectMetadata
 	}
 }
 
-// LiveMetadata reads the metadata of Mandates and MandateActions at the API server: right before a request that acts on
-// a person, or if the cache is behind. The reads of one object at one time are one read.
-type LiveMetadata struct {
-	reader client.Reader
-	reads  connection.SharedReads[*metav1.PartialObjectMetadata]
-}
-
-// NewLiveMetadata makes a LiveMetadata. The reader is the API server.
-func NewLiveMetadata(reader client.Reader) *LiveMetadata { return &LiveMetadata{reader: reader} }
-
-// Get reads the metadata of an object of a kind of ours. They were so at some time after Get was called. It returns nil
-// if there is no such object. Others share what it returns: do not change it.
-func (l *LiveMetadata) Get(
-	ctx context.Context, kind string, key client.ObjectKey,
+// ReadMetadata reads the metadata of an object of a kind of ours: right before a request that acts on a person, at the
+// API server. It returns nil if there is no such object.
+func ReadMetadata(
+	ctx context.Context, reader client.Reader, kind string, key client.ObjectKey,
 ) (*metav1.PartialObjectMetadata, error) {
-	return l.reads.Do(kind+"/"+key.String(), func() (*metav1.PartialObjectMetadata, error) {
-		live := MetadataOf(kind, key)
-		if err := l.reader.Get(ctx, key, live); err != nil {
-			return nil, client.IgnoreNotFound(err)
-		}
-		return live, nil
-	})
+	live := MetadataOf(kind, key)
+	if err := reader.Get(ctx, key, live); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return live, nil
 }
 
 // IsAllowed asks the API server whether RBAC, or another authorizer, lets the operator itself do something. Kubernetes

@@ -70,7 +70,6 @@ type Reconciler struct {
 	cache        client.Reader
 	live         client.Reader
 	liveServices *connection.LiveReader
-	liveMetadata *engine.LiveMetadata
 	statusWriter client.SubResourceWriter
 	metadata     client.Writer
 	ledger       ledger.Ledger
@@ -100,7 +99,6 @@ func NewReconciler(config Config) *Reconciler {
 		cache:        config.Cache,
 		live:         config.Live,
 		liveServices: connection.NewLiveReader(live),
-		liveMetadata: engine.NewLiveMetadata(config.Live),
 		statusWriter: config.Status,
 		metadata:     config.Metadata,
 		ledger:       config.Ledger,

@@ -109,7 +109,7 @@ var theOperator = map[string][]control{
 			in: inConnection, test: "TestNamespaceHasItsShareOfThePool",
 		},
 		{
-			off: "a reconciliation has no deadline", file: "operator/engine/deadline.go",
+			off: "a reconciliation has no deadline", file: "operator/engine/loop.go",
 			old: "	return context.WithTimeout(ctx, max(",
 			new: "	return context.WithTimeout(ctx, max(pick[time.Duration](ON, 0, 1<<50), ",
 			in:  inEngine, test: "TestDeadline",
