@@ -96,7 +96,13 @@ func (l *Ledger) Claim(
 	case err != nil:
 		return nil, err
 	}
-	err = errors.Join(checkSalt(record, spec.Salt), checkID(record, spec.ApplicationID), checkCalls(record, spec.Calls))
+	err = checkID(record, spec.ApplicationID)
+	for i := range spec.Calls {
+		err = errors.Join(err, checkCall(record, &spec.Calls[i]))
+	}
+	if record.Spec.Salt != spec.Salt {
+		err = ErrIncomplete
+	}
 	if err != nil && spec.ApplicationID == nil {
 		// The request was not sent yet. A record without its fields would say that it may have been.
 		return nil, errors.Join(err, l.remove(ctx, record))
@@ -168,14 +174,6 @@ func setDigests(record *v1alpha1.ApplicationRecord, spec v1alpha1.ApplicationRec
 func MayExist(record *v1alpha1.ApplicationRecord) bool {
 	create := CreateOf(record)
 	return record.Spec.ApplicationID != nil || create != nil && create.Sends > 0
-}
-
-// checkSalt checks that the API server kept a salt.
-func checkSalt(record *v1alpha1.ApplicationRecord, salt string) error {
-	if record.Spec.Salt != salt {
-		return ErrIncomplete
-	}
-	return nil
 }
 
 // checkID checks that the API server kept an id.

@@ -252,7 +252,7 @@ var theOperator = map[string][]control{
 	"an API server with older CRDs drops fields silently": {
 		{
 			off: "answers are not compared with what was sent", file: "operator/ledger/calls.go",
-			old: "		if got == nil || got.Kind", new: "		if !ON {\n			return nil\n		}\n		if got == nil || got.Kind",
+			old: "	if got == nil || !equality", new: "	if !ON {\n		return nil\n	}\n	if got == nil || !equality",
 			in: inLedger, test: "TestOlderCRD",
 		},
 	},
