@@ -68,8 +68,7 @@ const (
 // It is our own, because the libraries do not fit: with gobreaker the pause is fixed, and with both gobreaker and
 // failsafe-go any call is the test, and nothing tells those who wait that the pause is over.
 type CircuitBreaker struct {
-	// Called without mu: changed when the circuit changes, freed when it stays closed and admits more.
-	changed, freed func()
+	notify func(changed bool) // called without mu when the circuit changes, or stays as it is and admits more
 
 	mu          sync.Mutex
 	usable      bool // there is a client, and its first probe succeeded
@@ -81,14 +80,23 @@ type CircuitBreaker struct {
 	tested      bool        // half-open for Write: the reference data was read
 	failures    [classes]int
 	permissions permissions
-	// Reconciliations by the class that they are for: those that use the connection, those that wait for it, and of these,
-	// those that were woken up to use it now.
-	using, waiting, offered [classes]int
-	subscriptions           subscriptionPause // of a service that fails to subscribe
+	counts      [states][classes]int // how many reconciliations are in each state, by the class that they are for
+
+	subscriptions subscriptionPause // of a service that fails to subscribe
 }
 
-func newCircuitBreaker(changed, freed func()) *CircuitBreaker {
-	return &CircuitBreaker{changed: changed, freed: freed, state: Closed}
+func newCircuitBreaker(notify func(changed bool)) *CircuitBreaker {
+	return &CircuitBreaker{notify: notify, state: Closed}
+}
+
+// update changes something, and tells whether that changes the circuit.
+func (b *CircuitBreaker) update(change func() (changed bool)) {
+	b.mu.Lock()
+	changed := change()
+	b.mu.Unlock()
+	if changed {
+		b.notify(true)
+	}
 }
 
 // Status is the state, and unless that is Closed, what fails and how.
@@ -114,18 +122,16 @@ func (b *CircuitBreaker) AwaitsProbe() bool {
 
 // Permit says that the user may read applications, although the reference data is forbidden.
 func (b *CircuitBreaker) Permit(permitted bool) {
-	b.mu.Lock()
-	closes := permitted && b.state != Closed && b.kind == client.KindForbidden
-	if permitted {
-		b.permissions.record(Read, false, time.Now())
-	}
-	if closes {
-		b.setState(Closed, None, "")
-	}
-	b.mu.Unlock()
-	if closes {
-		b.changed()
-	}
+	b.update(func() (closes bool) {
+		if permitted {
+			b.permissions.record(Read, false, time.Now())
+		}
+		closes = permitted && b.state != Closed && b.kind == client.KindForbidden
+		if closes {
+			b.setState(Closed, None, "")
+		}
+		return closes
+	})
 }
 
 // authorize takes over whether the user may send a request of a class, and reports whether that changes anything. If
@@ -156,11 +162,8 @@ func (b *CircuitBreaker) Observe(result client.OperationResult) {
 		changed = b.fail(class, result)
 	}
 	b.mu.Unlock()
-	switch {
-	case changed:
-		b.changed()
-	case freed:
-		b.freed()
+	if changed || freed {
+		b.notify(changed)
 	}
 }
 
@@ -173,7 +176,7 @@ func (b *CircuitBreaker) succeed(class Class) (changed bool) {
 	switch {
 	case b.state != HalfOpen:
 		return false
-	case class == b.class, b.class == Login, b.class >= Read && b.waiting[b.class] == 0:
+	case class == b.class, b.class == Login, b.class >= Read && !b.isAwaited():
 		b.setState(Closed, None, "")
 	case class == References && b.class == Write && !b.tested:
 		b.tested = true
@@ -226,30 +229,24 @@ func (b *CircuitBreaker) setState(state State, class Class, kind client.Kind) {
 
 // TestNow ends the pause of an open circuit.
 func (b *CircuitBreaker) TestNow() {
-	b.mu.Lock()
-	opened := b.state == Open
-	if opened {
-		b.setState(HalfOpen, b.class, b.kind)
-	}
-	b.mu.Unlock()
-	if opened {
-		b.changed()
-	}
+	b.update(func() (wasOpen bool) {
+		if wasOpen = b.state == Open; wasOpen {
+			b.setState(HalfOpen, b.class, b.kind)
+		}
+		return wasOpen
+	})
 }
 
 // Reset closes the circuit and forgets all failures: the connection has another address or user.
 func (b *CircuitBreaker) Reset() {
-	b.mu.Lock()
-	changed := b.state != Closed || b.failures != [classes]int{}
-	b.setState(Closed, None, "")
-	b.failures = [classes]int{}
-	b.permissions = permissions{}
-	b.pause.reset()
-	b.subscriptions.reset()
-	b.mu.Unlock()
-	if changed {
-		b.changed()
-	}
+	b.update(func() bool {
+		changed := b.state != Closed || b.failures != [classes]int{}
+		b.setState(Closed, None, "")
+		b.failures, b.permissions = [classes]int{}, permissions{}
+		b.pause.reset()
+		b.subscriptions.reset()
+		return changed
+	})
 }
 
 // stop ends the timer of a connection that is gone.
@@ -265,18 +262,16 @@ func (b *CircuitBreaker) subscriptionsGoOn() {
 	b.mu.Lock()
 	b.subscriptions.end()
 	b.mu.Unlock()
-	b.freed()
+	b.notify(false)
 }
 
 // setUsable sets whether the connection can be used at all.
 func (b *CircuitBreaker) setUsable(usable bool) {
-	b.mu.Lock()
-	changed := b.usable != usable
-	b.usable = usable
-	b.mu.Unlock()
-	if changed {
-		b.changed()
-	}
+	b.update(func() bool {
+		changed := b.usable != usable
+		b.usable = usable
+		return changed
+	})
 }
 
 // ready reports whether a reconciliation may try to use the connection.
@@ -291,21 +286,15 @@ func (b *CircuitBreaker) byReconciliation() bool {
 	return b.class == Read || b.class == Write && b.tested
 }
 
-// tryAcquire admits a reconciliation, which has to release.
+// tryAcquire admits a reconciliation that was woken up.
 func (b *CircuitBreaker) tryAcquire(class Class) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.admits(class, &b.using) {
-		return false
+	admitted := b.admits(class, &b.counts[using])
+	if admitted {
+		b.move(class, offered, using)
 	}
-	b.using[class]++
-	return true
-}
-
-func (b *CircuitBreaker) release(class Class) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.using[class]--
+	return admitted
 }
 
 // admits reports whether one more reconciliation may use the connection, beside those that are counted.
@@ -328,8 +317,13 @@ func (b *CircuitBreaker) admits(class Class, counted *[classes]int) bool {
 	case b.state == Closed:
 		return b.failures[tested]+b.failures[Login] == 0 || counted[class] == 0
 	default:
-		return b.byReconciliation() && used == 0 && (tested == b.class || b.waiting[b.class] == 0)
+		return b.byReconciliation() && used == 0 && (tested == b.class || !b.isAwaited())
 	}
+}
+
+// isAwaited reports whether anybody waits to make a call of the class that failed.
+func (b *CircuitBreaker) isAwaited() bool {
+	return b.counts[waiting][b.class]+b.counts[offered][b.class] > 0
 }
 
 // OnlyWritesFail reports whether the circuit is not closed, and the connection may be used to find applications again.
@@ -347,9 +341,9 @@ func (b *CircuitBreaker) onlyWritesFail() bool {
 func (b *CircuitBreaker) mayOffer() map[Class]bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	counted := b.using
-	for c := range counted {
-		counted[c] += b.offered[c]
+	counted := b.counts[using]
+	for c, woken := range b.counts[offered] {
+		counted[c] += woken
 	}
 	admitted := map[Class]bool{}
 	for _, class := range []Class{Read, Write, Recovery, Subscription} {
@@ -360,12 +354,16 @@ func (b *CircuitBreaker) mayOffer() map[Class]bool {
 	return admitted
 }
 
-// count changes how many wait for the connection, and how many of these were woken up.
-func (b *CircuitBreaker) count(class Class, waiting, offered int) {
+// count takes over what a reconciliation of a class does.
+func (b *CircuitBreaker) count(class Class, before, now waiterState) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.waiting[class] += waiting
-	b.offered[class] += offered
+	b.move(class, before, now)
+}
+
+func (b *CircuitBreaker) move(class Class, before, now waiterState) {
+	b.counts[before][class]--
+	b.counts[now][class]++
 }
 
 func sum(counts *[classes]int) (n int) {
@@ -374,3 +372,50 @@ func sum(counts *[classes]int) (n int) {
 	}
 	return n
 }
+
+// maxSubscriptions is how many reconciliations may subscribe by way of one connection at a time: a service that does
+// not answer must hold up nothing else.
+const maxSubscriptions = 2
+
+// subscriptionPause keeps reconciliations from subscribing at a service that fails to: each answer that is lost is one
+// that nobody may ever know.
+type subscriptionPause struct{ pause }
+
+// admits reports whether one more may subscribe, beside those that do. After a pause, one at a time does.
+func (p *subscriptionPause) admits(subscribing int) bool {
+	switch {
+	case p.timer != nil:
+		return false
+	case p.length > 0:
+		return subscribing == 0
+	default:
+		return subscribing < maxSubscriptions
+	}
+}
+
+// permissions is what the user of a connection may do, as far as requests have shown. A service that forbids one thing
+// to a user (403, or a 401 after a good login) may permit everything else. Only if it permits nothing are the
+// credentials of no use.
+type permissions struct {
+	granted  time.Time // when a request was last permitted
+	checked  time.Time // when the reference data was last asked for
+	doubtful bool      // something was denied, and the reference data has to show whether anything is permitted
+}
+
+// evidencePeriod is how long what a request has shown counts.
+const evidencePeriod = 30 * time.Second
+
+func (p *permissions) record(class Class, denied bool, now time.Time) {
+	if !denied {
+		p.granted = now
+	}
+	switch {
+	case class == References:
+		p.checked, p.doubtful = now, false
+	case denied && now.Sub(p.checked) > evidencePeriod:
+		p.doubtful = true
+	}
+}
+
+// none reports whether nothing was permitted lately.
+func (p *permissions) none(now time.Time) bool { return now.Sub(p.granted) >= evidencePeriod }

@@ -20,15 +20,29 @@ type circuit struct {
 
 func newCircuit(t *testing.T) *circuit {
 	c := &circuit{T: t}
-	c.CircuitBreaker = newCircuitBreaker(func() {
+	c.CircuitBreaker = newCircuitBreaker(func(changed bool) {
 		state, _, _ := c.Status()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.states = append(c.states, state)
-	}, func() {})
+		if changed {
+			c.states = append(c.states, state)
+		}
+	})
 	c.usable = true
 	return c
 }
+
+// tryAcquire is for a reconciliation that was woken up.
+func (c *circuit) tryAcquire(class Class) bool {
+	c.count(class, gone, offered)
+	admitted := c.CircuitBreaker.tryAcquire(class)
+	if !admitted {
+		c.count(class, offered, gone)
+	}
+	return admitted
+}
+
+func (c *circuit) release(class Class) { c.count(class, using, gone) }
 
 // calls are results of calls that begin now and take no time.
 func (c *circuit) calls(operation client.Operation, errs ...error) {
@@ -73,7 +87,7 @@ func TestReadsFailWhileEverythingElseWorks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCircuit(t)
-		c.count(Read, 1, 0)
+		c.count(Read, gone, waiting)
 		for range failureThreshold {
 			c.want(Closed, None)
 			c.calls(read, errServer)
@@ -110,7 +124,7 @@ func TestWritesAreTestedAfterTheReferenceData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCircuit(t)
-		c.count(Write, 1, 0)
+		c.count(Write, gone, waiting)
 		c.calls(create, errLost, errLost, errLost)
 		c.want(Open, Write)
 		elapse(minPause)
@@ -171,7 +185,7 @@ func TestRecoveryWhileWritesFail(t *testing.T) {
 		wantRecovery("a read has failed, too", false)
 		c.calls(read, nil)
 		wantRecovery("a read works again", true)
-		c.count(Write, 1, 0)
+		c.count(Write, gone, waiting)
 		elapse(minPause)
 		c.calls(probe, nil)
 		c.want(HalfOpen, Write)
@@ -218,7 +232,7 @@ func TestLoginFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, errs := range [][]error{{errLogin, errLogin, errLogin}, {errUser}} {
 			c := newCircuit(t)
-			c.count(Read, 1, 0)
+			c.count(Read, gone, waiting)
 			c.calls(read, errs...)
 			c.want(Open, Login)
 			elapse(minPause)
@@ -279,7 +293,7 @@ func TestClassify(t *testing.T) {
 func TestUntrustedIDsOpenNoCircuit(t *testing.T) {
 	t.Parallel()
 	foreign := func(errs ...error) *CircuitBreaker {
-		b := newCircuitBreaker(func() {}, func() {})
+		b := newCircuitBreaker(func(bool) {})
 		for _, err := range errs {
 			b.Observe(client.OperationResult{
 				Operation: read, Started: time.Now(), Slowest: slowRequest + 1, UntrustedID: true, Err: err,
@@ -320,7 +334,7 @@ func TestLateResultsDoNotCount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCircuit(t)
-		c.count(Read, 1, 0)
+		c.count(Read, gone, waiting)
 		late := client.OperationResult{Operation: read, Started: time.Now(), Err: errServer}
 		elapse(time.Second)
 		c.calls(read, errServer, errServer, errServer)

@@ -30,9 +30,6 @@ const (
 // reads reports whether a reconciliation of the class begins with reads.
 func (c Class) reads() bool { return c == Read || c == Recovery }
 
-// leavesSlotsForWrites reports whether the class leaves slots for writes.
-func (c Class) leavesSlotsForWrites() bool { return c != Write }
-
 // String is for metrics and logs.
 func (c Class) String() string {
 	return [classes]string{"", "login", "reference data", "reads", "writes", "recovery", "subscriptions"}[c]

@@ -40,7 +40,7 @@ func (m *model) change(t *rapid.T) {
 	limiter := m.limiters[rapid.IntRange(0, len(m.limiters)-1).Draw(t, "limiter")]
 	if len(m.wokenUp) > 0 && rapid.Bool().Draw(t, "reconcile one that was woken up") {
 		object, m.wokenUp = m.wokenUp[0], m.wokenUp[1:]
-		if w := m.Mandates.offered[object]; w != nil {
+		if w := m.Mandates.objects[object]; w != nil && w.state == offered {
 			limiter = w.limiter
 		}
 	}
@@ -64,18 +64,33 @@ func (m *model) change(t *rapid.T) {
 
 // check finds slots that are lost or used twice, and one that is free although somebody waits who may have it.
 func (m *model) check(t *rapid.T) {
-	offered, total := map[*ConcurrencyLimiter]int{}, 0
-	for _, w := range m.Mandates.offered {
-		offered[w.limiter]++
+	total, counts := 0, map[*ConcurrencyLimiter][states][classes]int{}
+	count := func(w *waiter) {
+		counted := counts[w.limiter]
+		counted[w.state][w.class]++
+		counts[w.limiter] = counted
+	}
+	for _, w := range m.Mandates.objects {
+		count(w)
 	}
 	for i, l := range m.limiters {
-		used := len(l.using) + offered[l]
+		for _, w := range l.using {
+			count(w)
+		}
+		counted := counts[l]
+		for state := waiting; state < states; state++ {
+			if l.counts[state] != sum(&counted[state]) || l.breaker.counts[state] != counted[state] {
+				t.Fatalf("limiter %d: state %d counts %d and %v, want %v",
+					i, state, l.counts[state], l.breaker.counts[state], counted[state])
+			}
+		}
+		used := l.counts[using] + l.counts[offered]
 		total += used
 		if l.slots.used != used || l.slots.full() && used > l.slots.capacity {
 			t.Fatalf("limiter %d: %d slots are counted and %d in use", i, l.slots.used, used)
 		}
-		for _, w := range l.waiting {
-			if l.slots.admits(w) && m.Mandates.pool.admits(w) {
+		for _, w := range m.Mandates.objects {
+			if w.limiter == l && w.state == waiting && l.slots.admits(w) && m.Mandates.pool.admits(w) {
 				t.Fatalf("limiter %d: %+v waits for a slot that is free", i, w)
 			}
 		}

@@ -14,7 +14,7 @@ func TestQueueServesNamespacesRoundRobin(t *testing.T) {
 	var queue fairQueue
 	for i, namespace := range []string{"a", "a", "a", "a", "b", "b", "c"} {
 		object := types.NamespacedName{Namespace: namespace, Name: fmt.Sprint(i)}
-		queue.push(&waiter{object: object, class: Read})
+		queue.push(&waiter{object: object, class: Read, state: waiting})
 	}
 	var served []string
 	for {

@@ -33,8 +33,8 @@ type ConcurrencyLimiter struct {
 	rateLimitDelay func() time.Duration // of the next request
 	timer          bool                 // a wake-up is scheduled for when that delay has passed
 	slots          shares               // of this connection, in use or kept for somebody
-	waiting        map[types.NamespacedName]*waiter
-	queue          waitQueue // those that wait
+	queue          waitQueue            // those that wait
+	counts         [states]int          // how many waiters are in each state
 	using          map[types.NamespacedName]*waiter
 	slow           bool // the last read was
 }
@@ -45,10 +45,38 @@ type waiter struct {
 	class    Class
 	urgent   bool
 	limiter  *ConcurrencyLimiter
+	state    waiterState
 	queued   time.Time // when it began to wait
 	since    time.Time // when it took its slot
 	informed bool      // its status says that it waits
-	removed  bool      // a queue has it still, and skips it
+}
+
+// waiterState is what a waiter does.
+type waiterState int
+
+const (
+	gone    waiterState = iota // if a queue has it still, it skips it
+	waiting                    // in a queue
+	offered                    // it was woken up, and its slot is kept for it
+	using                      // its slot
+
+	states = iota
+)
+
+// become changes what a waiter does. A slot that it gives up is free for others.
+func (w *waiter) become(next waiterState) {
+	l := w.limiter
+	if w.state >= offered && next < offered {
+		l.slots.count(w, -1)
+		l.limiters.pool.count(w, -1)
+		l.limiters.freed = append(l.limiters.freed, l)
+	}
+	if next != using { // which the breaker has counted when it admitted that
+		l.breaker.count(w.class, w.state, next)
+	}
+	l.counts[w.state]--
+	l.counts[next]++
+	w.state = next
 }
 
 // isSlow reports whether it reads, and has had its slot for long.
@@ -56,7 +84,7 @@ func (w *waiter) isSlow() bool { return w.class.reads() && time.Since(w.since) >
 
 // isLike reports whether another one waits for the same.
 func (w *waiter) isLike(other *waiter) bool {
-	return w != nil && w.limiter == other.limiter && w.class == other.class && w.urgent == other.urgent
+	return w.limiter == other.limiter && w.class == other.class && w.urgent == other.urgent
 }
 
 // TryAcquire takes a slot for a reconciliation that is for calls of a class. It has to be given back with Release. If
@@ -65,22 +93,22 @@ func (l *ConcurrencyLimiter) TryAcquire(object types.NamespacedName, class Class
 	l.limiters.mu.Lock()
 	defer l.limiters.unlock()
 	wanted := waiter{object: object, class: class, urgent: urgent, limiter: l}
-	if !l.limiters.offered[object].isLike(&wanted) {
-		l.enqueue(wanted)
+	w := l.limiters.objects[object]
+	if w == nil || w.state != offered || !w.isLike(&wanted) {
+		w = l.enqueue(wanted)
 		l.offerSlots()
-		l.limiters.woken = slices.DeleteFunc(l.limiters.woken, func(w *waiter) bool { return w.object == object })
+		l.limiters.woken = slices.DeleteFunc(l.limiters.woken, func(other *waiter) bool { return other == w })
 	}
-	w := l.limiters.offered[object]
 	switch {
-	case w == nil:
+	case w.state != offered:
 		return false
 	case !l.withinRateLimit() || !l.breaker.tryAcquire(class): // the slot must not be used any more
 		l.enqueue(wanted)
 		return false
 	}
-	delete(l.limiters.offered, object)
-	l.breaker.count(class, -1, -1)
+	w.become(using)
 	w.since = time.Now()
+	delete(l.limiters.objects, object)
 	l.using[object] = w
 	l.limiters.acquired(class, w.since.Sub(w.queued))
 	return true
@@ -95,28 +123,20 @@ func (l *ConcurrencyLimiter) Await(object types.NamespacedName, class Class, urg
 
 // enqueue has an object wait. It gives back a slot that is kept for it, and keeps the place that it has among those
 // that wait for the same.
-func (l *ConcurrencyLimiter) enqueue(wanted waiter) {
+func (l *ConcurrencyLimiter) enqueue(wanted waiter) *waiter {
 	wanted.queued = time.Now()
-	if before := l.limiters.withdraw(wanted.object); before != nil {
-		wanted.queued = before.queued
-	}
-	if before := l.waiting[wanted.object]; before != nil {
-		if before.isLike(&wanted) {
+	if before := l.limiters.objects[wanted.object]; before != nil {
+		if before.state == waiting && before.isLike(&wanted) {
 			before.informed = before.informed || wanted.informed
-			return
+			return before
 		}
 		wanted.queued = before.queued
-		l.dequeue(before)
+		before.become(gone)
 	}
-	l.waiting[wanted.object] = &wanted
+	wanted.become(waiting)
+	l.limiters.objects[wanted.object] = &wanted
 	l.queue.push(&wanted)
-	l.breaker.count(wanted.class, 1, 0)
-}
-
-func (l *ConcurrencyLimiter) dequeue(w *waiter) {
-	delete(l.waiting, w.object)
-	w.removed = true
-	l.breaker.count(w.class, -1, 0)
+	return &wanted
 }
 
 // Release gives the slot of an object back.
@@ -131,15 +151,7 @@ func (l *ConcurrencyLimiter) Release(object types.NamespacedName) {
 	if w.class.reads() {
 		l.slow = w.isSlow()
 	}
-	l.breaker.release(w.class)
-	l.giveBack(w)
-}
-
-// giveBack makes a slot free for others.
-func (l *ConcurrencyLimiter) giveBack(w *waiter) {
-	l.slots.count(w, -1)
-	l.limiters.pool.count(w, -1)
-	l.limiters.freed = append(l.limiters.freed, l)
+	w.become(gone)
 }
 
 // ReadsAreSlow reports whether the last read took long, or one that is under way does.
@@ -153,24 +165,21 @@ func (l *ConcurrencyLimiter) ReadsAreSlow() bool {
 	return slow
 }
 
-// breakerChanged wakes up who may use the connection now. If the circuit has opened, it wakes up the urgent ones whose
-// status does not say yet that they wait.
-func (l *ConcurrencyLimiter) breakerChanged() {
+// followBreaker wakes up who may use the connection now. If the circuit is open, it wakes up the urgent ones whose status
+// does not say yet that they wait.
+func (l *ConcurrencyLimiter) followBreaker() {
 	l.update(func() {
 		if l.breaker.ready() {
 			return
 		}
 		for _, w := range l.queue.urgent.waiters() {
 			if !w.informed {
-				l.dequeue(w)
+				l.limiters.drop(w)
 				l.limiters.woken = append(l.limiters.woken, w)
 			}
 		}
 	})
 }
-
-// next wakes up as many objects as can get a slot.
-func (l *ConcurrencyLimiter) next() { l.update(func() {}) }
 
 // update changes something, and wakes up as many objects as can get a slot then.
 func (l *ConcurrencyLimiter) update(change func()) {
@@ -182,15 +191,12 @@ func (l *ConcurrencyLimiter) update(change func()) {
 
 // offerSlots keeps slots for those that may have one, who are woken up.
 func (l *ConcurrencyLimiter) offerSlots() {
-	for len(l.waiting) > 0 && !l.slots.full() && l.withinRateLimit() {
+	for l.counts[waiting] > 0 && !l.slots.full() && l.withinRateLimit() {
 		w := l.queue.pop(l.breaker.mayOffer(), l.reserveSlot)
 		if w == nil {
 			return
 		}
-		delete(l.waiting, w.object)
-		l.limiters.withdraw(w.object) // another connection may have woken it up
-		l.limiters.offered[w.object] = w
-		l.breaker.count(w.class, 0, 1)
+		w.become(offered)
 		l.limiters.woken = append(l.limiters.woken, w)
 	}
 }

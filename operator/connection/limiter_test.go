@@ -27,7 +27,7 @@ func newObserved(capacity int) *observed { return newObservedIn(newLimiters(capa
 // newObservedIn is one of several, which one namespace has, or several share.
 func newObservedIn(limiters *Limiters, shared bool) *observed {
 	o := &observed{}
-	breaker := newCircuitBreaker(func() { o.breakerChanged() }, func() { o.next() })
+	breaker := newCircuitBreaker(func(bool) { o.followBreaker() })
 	breaker.usable = true
 	o.ConcurrencyLimiter = limiters.newLimiter(breaker, shared)
 	limiters.OnWakeUp(o.wakesUp)

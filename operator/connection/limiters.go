@@ -24,7 +24,7 @@ type Limiters struct {
 
 	mu      sync.Mutex
 	wakeUp  func(object types.NamespacedName, urgent bool) // called without mu
-	offered map[types.NamespacedName]*waiter               // those that were woken up, and have not taken their slot yet
+	objects map[types.NamespacedName]*waiter               // those that wait, or were woken up
 	pool    shares                                         // the slots of all connections
 	blocked []*ConcurrencyLimiter                          // those that wait for a slot of the pool
 	passes  int
@@ -38,7 +38,7 @@ func newLimiters(capacity int) *Limiters {
 	slots := saturatedConnections * capacity
 	return &Limiters{
 		capacity: capacity, acquired: func(Class, time.Duration) {}, wakeUp: func(types.NamespacedName, bool) {},
-		offered: map[types.NamespacedName]*waiter{},
+		objects: map[types.NamespacedName]*waiter{},
 		pool:    shares{capacity: slots, weight: poolWeight, writes: slots / writesPart},
 	}
 }
@@ -62,26 +62,22 @@ func (l *Limiters) Workers() int { return l.pool.capacity + l.capacity }
 func (l *Limiters) Done(object types.NamespacedName) {
 	l.mu.Lock()
 	defer l.unlock()
-	l.withdraw(object)
+	if w := l.objects[object]; w != nil && w.state == offered {
+		l.drop(w)
+	}
 }
 
-// withdraw gives back the slot that is kept for an object, if one is. The object does not wait any more then.
-func (l *Limiters) withdraw(object types.NamespacedName) (withdrawn *waiter) {
-	w := l.offered[object]
-	if w != nil {
-		delete(l.offered, object)
-		w.limiter.breaker.count(w.class, -1, -1)
-		w.limiter.giveBack(w)
-	}
-	return w
+// drop has an object wait no more. A slot that is kept for it is free for others.
+func (l *Limiters) drop(w *waiter) {
+	w.become(gone)
+	delete(l.objects, w.object)
 }
 
 // newLimiter makes the limiter of a connection, which one namespace has, or several share.
 func (l *Limiters) newLimiter(breaker *CircuitBreaker, shared bool) *ConcurrencyLimiter {
 	limiter := &ConcurrencyLimiter{
 		limiters: l, breaker: breaker, rateLimitDelay: func() time.Duration { return 0 },
-		slots:   shares{capacity: l.capacity, writes: l.capacity / writesPart},
-		waiting: map[types.NamespacedName]*waiter{}, using: map[types.NamespacedName]*waiter{},
+		slots: shares{capacity: l.capacity, writes: l.capacity / writesPart}, using: map[types.NamespacedName]*waiter{},
 	}
 	if shared {
 		limiter.slots.weight = sharedWeight
@@ -107,9 +103,21 @@ func (l *Limiters) unlock() {
 		wakeUp(w.object, w.urgent)
 	}
 	for _, limiter := range freed {
-		limiter.breaker.freed()
+		limiter.breaker.notify(false)
 	}
 	for _, limiter := range blocked {
-		limiter.next()
+		limiter.update(func() {})
 	}
+}
+
+// Capacity is how many slots each connection has; 0 is unlimited.
+func (l *Limiters) Capacity() int { return l.capacity }
+
+// SlotUsage is how many reconciliations have a slot of a connection, and how many objects wait for one.
+type SlotUsage struct{ Used, Waiting int }
+
+func (l *ConcurrencyLimiter) usage() SlotUsage {
+	l.limiters.mu.Lock()
+	defer l.limiters.mu.Unlock()
+	return SlotUsage{Used: l.counts[using], Waiting: l.counts[waiting] + l.counts[offered]}
 }

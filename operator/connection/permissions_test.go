@@ -14,7 +14,7 @@ var errForbidden = &client.Error{Outcome: client.Forbidden, Kind: client.KindFor
 func TestOneForbiddenThingStopsNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newCircuitBreaker(func() {}, func() {})
+		b := newCircuitBreaker(func(bool) {})
 		b.setUsable(true)
 		observe := func(operation client.Operation, err error) {
 			b.Observe(client.OperationResult{Operation: operation, Started: time.Now(), Slowest: 1, Err: err})
@@ -56,7 +56,7 @@ func TestNothingIsPermitted(t *testing.T) {
 		"beside decisions": {client.OpCompleteApplication, read, probe},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newCircuitBreaker(func() {}, func() {})
+			b := newCircuitBreaker(func(bool) {})
 			defer b.stop()
 			b.setUsable(true)
 			for _, operation := range forbids {
@@ -80,7 +80,7 @@ func TestNothingIsPermitted(t *testing.T) {
 // One application of somebody else does not mean that reads are forbidden.
 func TestSomeReadsAreForbidden(t *testing.T) {
 	t.Parallel()
-	b := newCircuitBreaker(func() {}, func() {})
+	b := newCircuitBreaker(func(bool) {})
 	defer b.stop()
 	b.setUsable(true)
 	for _, err := range []error{nil, errForbidden, errForbidden} {

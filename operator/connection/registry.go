@@ -105,16 +105,13 @@ func (r *Registry) entry(key Key) *entry {
 // newEntry makes a circuit breaker with its limiters. Several namespaces share a service that has none.
 func (r *Registry) newEntry(key Key) *entry {
 	e := &entry{}
-	changed := func() {
-		e.mandates.breakerChanged()
-		e.actions.breakerChanged()
-		r.onChange(key)
-	}
-	freed := func() {
-		e.mandates.next()
-		e.actions.next()
-	}
-	e.breaker = newCircuitBreaker(changed, freed)
+	e.breaker = newCircuitBreaker(func(changed bool) {
+		e.mandates.followBreaker()
+		e.actions.followBreaker()
+		if changed {
+			r.onChange(key)
+		}
+	})
 	e.mandates = r.Mandates.newLimiter(e.breaker, key.Namespace == "")
 	e.actions = r.Actions.newLimiter(e.breaker, key.Namespace == "")
 	return e
@@ -192,4 +189,27 @@ func (r *Registry) Remove(ctx context.Context, key Key) {
 	delete(r.proofs, key)
 	r.mu.Unlock()
 	r.publish(ctx, key)
+}
+
+// Usage is how one connection is used now.
+type Usage struct {
+	Key Key
+	// State of the circuit breaker and, unless that is Closed, what fails.
+	State   State
+	Failing Class
+	// Mandates and Actions are the slots for the two kinds of objects.
+	Mandates, Actions SlotUsage
+}
+
+// Usage tells how each connection is used.
+func (r *Registry) Usage() []Usage {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	usage := make([]Usage, 0, len(r.entries))
+	for key, e := range r.entries {
+		u := Usage{Key: key, Mandates: e.mandates.usage(), Actions: e.actions.usage()}
+		u.State, u.Failing, _ = e.breaker.Status()
+		usage = append(usage, u)
+	}
+	return usage
 }

@@ -171,3 +171,43 @@ func (r *LiveReader) Find(ctx context.Context, key Key, namespace string) (Servi
 	found := result.(serviceRead) //nolint:forcetypeassert // the function above returns no other type
 	return found.service, found.access, err
 }
+
+// Subscriptions says how each application of a connection is subscribed. It holds no token.
+type Subscriptions struct {
+	// URL is where the service reaches the receiver, without Path, which is that of the connection.
+	URL, Path string
+	// Secret has the token.
+	Secret v1alpha1.NamespacedSecretReference
+	Events []string
+	// FieldNames are the service's names for ours.
+	FieldNames map[string]string
+	// TokenDigests are those of the tokens that the receiver knows.
+	TokenDigests []string
+}
+
+// SubscriptionsOf returns the subscription settings of a service; nil if the operator does not subscribe its
+// applications.
+func SubscriptionsOf(service Service) *Subscriptions {
+	settings, secret := service.Subscribing(), service.NotificationsSecret()
+	if settings == nil || settings.Subscribe != v1alpha1.SubscribeApplication || settings.URL == "" {
+		return nil
+	}
+	names := map[string]string{}
+	for ours, theirs := range map[string]string{
+		"url":            settings.FieldNames.URL,
+		"events":         settings.FieldNames.Events,
+		"application_id": settings.FieldNames.ApplicationID,
+	} {
+		if theirs != "" {
+			names[ours] = theirs
+		}
+	}
+	subscriptions := &Subscriptions{
+		URL: settings.URL, Path: KeyOfService(service).NotificationPath(), Secret: *secret,
+		Events: settings.Events, FieldNames: names,
+	}
+	if shown := service.ServiceStatus().Notifications; shown != nil {
+		subscriptions.TokenDigests = shown.TokenDigests
+	}
+	return subscriptions
+}

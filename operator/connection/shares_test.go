@@ -9,7 +9,7 @@ import (
 )
 
 func waiterOf(namespace, name string, class Class) *waiter {
-	return &waiter{object: types.NamespacedName{Namespace: namespace, Name: name}, class: class}
+	return &waiter{object: types.NamespacedName{Namespace: namespace, Name: name}, class: class, state: waiting}
 }
 
 // drawClass draws what a reconciliation is for.
@@ -87,7 +87,7 @@ func TestSharesLeaveSome(t *testing.T) {
 }
 
 // Namespaces are served round robin, and in a namespace the first to come is the first to be served. Those that are
-// removed are skipped, and nobody is lost.
+// gone are skipped, and nobody is lost.
 func TestFairQueue(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -103,7 +103,7 @@ func TestFairQueue(t *testing.T) {
 				waiting[namespace] = append(waiting[namespace], w)
 			case 2:
 				if queue := waiting[namespace]; len(queue) > 0 {
-					queue[len(queue)-1].removed = true
+					queue[len(queue)-1].state = gone
 					waiting[namespace] = queue[:len(queue)-1]
 					if len(queue) == 1 {
 						delete(passed, namespace) // it does not wait any more

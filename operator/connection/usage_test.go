@@ -35,7 +35,7 @@ func TestWaitingTime(t *testing.T) {
 		acquire(b, Read, false) // it was woken up
 		elapse(time.Minute)
 		o.rateLimitDelay.Store(0)
-		o.next()
+		o.followBreaker()
 		acquire(b, Read, true)
 		if want := []time.Duration{0, 3 * time.Minute}; !slices.Equal(waited, want) {
 			t.Errorf("they waited %v, want %v", waited, want)
