@@ -115,9 +115,9 @@ func observeAction(actionType v1alpha1.MandateActionType, complete bool, reason 
 
 // observeWaits observes how long objects of a kind wait for a slot.
 func observeWaits(kind string, limiters *connection.Limiters) {
-	limiters.OnAcquire(func(class connection.Class, waited time.Duration) {
+	limiters.Acquired = func(class connection.Class, waited time.Duration) {
 		slotWait.WithLabelValues(kind, class.String()).Observe(waited.Seconds())
-	})
+	}
 }
 
 func createOutcome(outcome idv.Outcome) string {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // computed are metrics that are computed whenever they are asked for.
@@ -240,11 +241,7 @@ func showOpen(show show, all []v1alpha1.MandateAction) {
 		if status.CompletedTime != nil {
 			continue
 		}
-		key := [2]string{string(spec.Type), ""}
-		if waits := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling); waits != nil {
-			key[1] = waits.Reason
-		}
-		counts[key]++
+		counts[[2]string{string(spec.Type), engine.ReasonOf(status.Conditions, v1alpha1.ConditionReconciling)}]++
 	}
 	for labels, n := range counts {
 		show(openActions, float64(n), labels[:]...)

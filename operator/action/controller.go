@@ -57,13 +57,14 @@ type Config struct {
 
 // Reconciler reconciles MandateActions.
 type Reconciler struct {
+	engine.Runner[step]
+
 	config       Config
 	liveServices *connection.LiveReader
 	handover     time.Duration
 	clock        clock.Clock
 
 	localState engine.LocalState[localState]
-	runner     engine.Runner[step]
 }
 
 // maxHandover bounds how long an operator has, from when another one first sees its call, to record what became of it.
@@ -96,20 +97,11 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		Complete(r)
 }
 
-// Drain admits no more attempts to e-mail anybody, and waits for those under way, or until ctx ends.
-func (r *Reconciler) Drain(ctx context.Context) { r.runner.Drain(ctx) }
-
-// Unrecorded counts the calls whose result the ledger does not have yet.
-func (r *Reconciler) Unrecorded() int { return r.runner.Unrecorded() }
-
-// FailedRecords counts the tries to record the result of a call that failed.
-func (r *Reconciler) FailedRecords() int { return r.runner.FailedRecords() }
-
 // Reconcile performs steps until there is nothing left to do for a MandateAction now.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	name := request.NamespacedName
 	defer r.config.Services.Connections.Actions.Done(name)
-	return r.runner.Run(ctx, name, func() (engine.Reconciliation[step], error) {
+	return r.Run(ctx, name, func() (engine.Reconciliation[step], error) {
 		action := &v1alpha1.MandateAction{}
 		if err := r.config.Cache.Get(ctx, name, action); apierror.IsUnreadable(err) {
 			return nil, nil // until it is corrected

@@ -67,7 +67,7 @@ func guardsOfCalls() map[string]explore.Guard {
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_call_of_the_Mandate",
 		},
 		"unsent": {
-			Why: "of the call of another operator, nobody knows that it was not sent", File: "records.go",
+			Why: "of the call of another operator, nobody knows that it was not sent", File: callFile,
 			Old:      "	case r.open.Nonce == r.localState.Get(r.action).unsent:",
 			Off:      "	case !ON || r.open.Nonce == r.localState.Get(r.action).unsent:",
 			CaughtBy: "TestExplore/crashes and lost answers", Fails: "A1: |A2: ",

@@ -16,6 +16,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/evidence"
 	"github.com/mandate-io/idv/operator/individuals"
 )
@@ -49,20 +50,25 @@ func (r *Reconciler) mandateChanged(ctx context.Context, mandate client.Object) 
 
 // sawMandate reports whether the Mandate was there when the status was written.
 func sawMandate(status *v1alpha1.MandateActionStatus) bool {
-	waiting := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling)
-	return waiting != nil && waiting.Reason != v1alpha1.ReasonMandateNotFound
+	waitsFor := engine.ReasonOf(status.Conditions, v1alpha1.ConditionReconciling)
+	return waitsFor != "" && waitsFor != v1alpha1.ReasonMandateNotFound
 }
 
 func (r *reconciliation) mandateName() types.NamespacedName {
 	return types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.MandateRef.Name}
 }
 
-// observeMandate collects what the Mandate says and what is known of its IdentityService.
-func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reader) error {
-	mandate := &v1alpha1.Mandate{}
+// observeMandate collects what the Mandate says and what is known of its IdentityService. live is past the cache, which
+// may be further behind than that of the actions: a Mandate that was suspended before the action was created keeps it
+// from being carried out.
+func (r *reconciliation) observeMandate(ctx context.Context, live bool) error {
+	mandate, reader := &v1alpha1.Mandate{}, r.config.Cache
+	if live {
+		reader = r.config.Live
+	}
 	err := reader.Get(ctx, r.mandateName(), mandate)
 	if err != nil {
-		r.facts.mandate = mandateFacts{seen: r.facts.mandate.seen}
+		r.facts.mandate = mandateFacts{seen: r.facts.mandate.seen, live: live}
 		return client.IgnoreNotFound(err)
 	}
 	r.observed = mandate
@@ -70,9 +76,11 @@ func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reade
 	r.facts.mandate = mandateFacts{
 		exists:    true,
 		seen:      true,
+		live:      live,
 		deleting:  !mandate.DeletionTimestamp.IsZero(),
 		suspended: mandate.Spec.Suspend,
 		stalled:   meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionStalled),
+		unmatched: engine.ReasonOf(status.Conditions, v1alpha1.ConditionReady) == v1alpha1.ReasonIndividualsUnmatched,
 		final:     status.Outcome == v1alpha1.OutcomeCompleted || status.Outcome == v1alpha1.OutcomeRejected,
 		gone:      status.Outcome == v1alpha1.OutcomeExpired || status.Outcome == v1alpha1.OutcomeDeleted,
 		named: slices.ContainsFunc(mandate.Spec.Individuals, func(i v1alpha1.Individual) bool {
@@ -81,8 +89,6 @@ func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reade
 		application: ptr.Deref(status.ApplicationID, 0),
 	}
 	r.mandate, r.reference = mandate.ObjectMeta, status.Reference
-	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
-	r.facts.mandate.unmatched = ready != nil && ready.Reason == v1alpha1.ReasonIndividualsUnmatched
 	r.observeIndividual(status)
 	r.facts.service, err = r.session.Resolve(ctx, &r.config.Services, mandate)
 	if r.facts.service.Known {
@@ -106,16 +112,6 @@ func (r *reconciliation) observeIndividual(status *v1alpha1.MandateStatus) {
 	}
 	r.statusDigest = string(digest)
 	r.facts.report.alreadyRefused = r.localState.Get(r.action).refusedDigest == r.statusDigest
-}
-
-// readMandate looks at the Mandate past the cache, which may be further behind than that of the actions: a Mandate that
-// was suspended before the action was created keeps it from being carried out.
-func (r *reconciliation) readMandate(ctx context.Context) error {
-	if err := r.observeMandate(ctx, r.config.Live); err != nil {
-		return err
-	}
-	r.facts.mandate.live = true
-	return nil
 }
 
 // readApplication sees whether the service knows the application and the individual as the Mandate does.

@@ -76,7 +76,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, action *v1alpha1.Man
 		c.facts.expires = status.CompletedTime.Add(time.Duration(*ttl) * time.Second)
 	}
 	c.facts.mandate.seen = sawMandate(status)
-	err := c.observeMandate(ctx, r.config.Cache)
+	err := c.observeMandate(ctx, false)
 	return c, err
 }
 
@@ -129,7 +129,7 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 	case stepReadRecord:
 		return r.readRecord(ctx)
 	case stepReadMandate:
-		return r.readMandate(ctx)
+		return r.observeMandate(ctx, true)
 	case stepReadApplication:
 		return r.readApplication(ctx)
 	case stepBegin:
@@ -165,7 +165,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		decided = wait(reasonStaleCache)
 	}
 	if r.facts.call.phase != notBegun || decided.Reason == v1alpha1.ReasonOutcomeUnknown {
-		r.tellOfReset()
+		r.tellOfReset() // before the action ends: who waits for that looks at the evidence of the Mandate next
 	}
 	if err := r.writeStatus(ctx, decided.Reason); apierrors.IsConflict(err) {
 		decided = wait(reasonStaleCache)
@@ -205,7 +205,7 @@ func (r *reconciliation) Park() connection.Key {
 // Release ends the reconciliation.
 func (r *reconciliation) Release() {
 	if r.attempting {
-		r.runner.Done()
+		r.Done()
 	}
 	if r.downloaded != nil {
 		r.downloaded.Close()

@@ -190,7 +190,12 @@ func (b *CircuitBreaker) succeed(class Class) (changed bool) {
 func (b *CircuitBreaker) fail(class Class, result client.OperationResult) (changed bool) {
 	b.failures[class]++
 	if class == Subscription {
-		b.subscriptions.start(b.subscriptionsGoOn)
+		b.subscriptions.start(func() { // from then on, one at a time is made
+			b.mu.Lock()
+			b.subscriptions.end()
+			b.mu.Unlock()
+			b.notify(false)
+		})
 		return false
 	}
 	if b.state == Open || b.state == Closed && b.failures[class] < threshold(class, result) {
@@ -255,14 +260,6 @@ func (b *CircuitBreaker) stop() {
 	defer b.mu.Unlock()
 	b.pause.end()
 	b.subscriptions.end()
-}
-
-// subscriptionsGoOn ends the pause of the subscriptions, after which one at a time is made.
-func (b *CircuitBreaker) subscriptionsGoOn() {
-	b.mu.Lock()
-	b.subscriptions.end()
-	b.mu.Unlock()
-	b.notify(false)
 }
 
 // setUsable sets whether the connection can be used at all.

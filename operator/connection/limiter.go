@@ -110,7 +110,7 @@ func (l *ConcurrencyLimiter) TryAcquire(object types.NamespacedName, class Class
 	w.since = time.Now()
 	delete(l.limiters.objects, object)
 	l.using[object] = w
-	l.limiters.acquired(class, w.since.Sub(w.queued))
+	l.limiters.Acquired(class, w.since.Sub(w.queued))
 	return true
 }
 

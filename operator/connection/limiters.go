@@ -19,8 +19,10 @@ const (
 // share a pool of slots. There are as many workers as slots in it, and some more: no connection and no namespace takes
 // them all.
 type Limiters struct {
-	capacity int                        // of each
-	acquired func(Class, time.Duration) // called with mu
+	// Acquired is called with each slot that is taken: for what, and how long the object has waited. It must not block. Set
+	// it before use.
+	Acquired func(class Class, waited time.Duration)
+	capacity int // of each
 
 	mu      sync.Mutex
 	wakeUp  func(object types.NamespacedName, urgent bool) // called without mu
@@ -37,7 +39,7 @@ type Limiters struct {
 func newLimiters(capacity int) *Limiters {
 	slots := saturatedConnections * capacity
 	return &Limiters{
-		capacity: capacity, acquired: func(Class, time.Duration) {}, wakeUp: func(types.NamespacedName, bool) {},
+		capacity: capacity, Acquired: func(Class, time.Duration) {}, wakeUp: func(types.NamespacedName, bool) {},
 		objects: map[types.NamespacedName]*waiter{},
 		pool:    shares{capacity: slots, weight: poolWeight, writes: slots / writesPart},
 	}
@@ -49,10 +51,6 @@ func (l *Limiters) OnWakeUp(wakeUp func(object types.NamespacedName, urgent bool
 	defer l.mu.Unlock()
 	l.wakeUp = wakeUp
 }
-
-// OnAcquire sets what is called with each slot that is taken: for what, and how long the object has waited. It must not
-// block. Call it before use.
-func (l *Limiters) OnAcquire(acquired func(class Class, waited time.Duration)) { l.acquired = acquired }
 
 // Workers is how many workers a controller needs: one for each slot, and some for reconciliations that use no service.
 func (l *Limiters) Workers() int { return l.pool.capacity + l.capacity }

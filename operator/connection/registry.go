@@ -131,13 +131,6 @@ func (r *Registry) Get(key Key) (Connection, bool) {
 	return connection, true
 }
 
-// Put sets a connection, and publishes the change unless ctx ends first.
-func (r *Registry) Put(ctx context.Context, key Key, connection Connection) {
-	if r.replace(key, &connection) {
-		r.publish(ctx, key)
-	}
-}
-
 func (r *Registry) publish(ctx context.Context, key Key) {
 	select {
 	case r.Changes <- event.TypedGenericEvent[Key]{Object: key}:
@@ -145,8 +138,8 @@ func (r *Registry) publish(ctx context.Context, key Key) {
 	}
 }
 
-// replace reports whether Mandates may have waited for the difference.
-func (r *Registry) replace(key Key, connection *Connection) (changed bool) {
+// Put sets a connection, and publishes the change, unless ctx ends first, if Mandates may have waited for it.
+func (r *Registry) Put(ctx context.Context, key Key, connection Connection) {
 	rateLimitDelay := func() time.Duration { return 0 }
 	if connection.Client != nil {
 		rateLimitDelay = connection.Client.RateLimitDelay
@@ -155,12 +148,14 @@ func (r *Registry) replace(key Key, connection *Connection) (changed bool) {
 	connection.Mandates, connection.Actions = e.mandates, e.actions
 	r.mu.Lock()
 	before := e.connection
-	e.connection = connection
+	e.connection = &connection
 	r.mu.Unlock()
 	e.breaker.setUsable(connection.Ready)
 	connection.Mandates.follow(rateLimitDelay)
 	connection.Actions.follow(rateLimitDelay)
-	return before == nil || !before.equivalent(connection)
+	if before == nil || !before.equivalent(&connection) {
+		r.publish(ctx, key)
+	}
 }
 
 // equivalent reports that nobody waits for the difference. Reference data is read again and again: what it says counts,

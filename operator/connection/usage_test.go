@@ -16,7 +16,7 @@ func TestWaitingTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newObserved(1)
 		var waited []time.Duration
-		o.limiters.acquired = func(_ Class, d time.Duration) { waited = append(waited, d) }
+		o.limiters.Acquired = func(_ Class, d time.Duration) { waited = append(waited, d) }
 		a, b := types.NamespacedName{Name: "a"}, types.NamespacedName{Name: "b"}
 		acquire := func(object types.NamespacedName, class Class, want bool) {
 			t.Helper()

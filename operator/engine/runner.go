@@ -48,7 +48,9 @@ func (r *Runner[S]) Run(
 	ctx context.Context, object types.NamespacedName, start func() (Reconciliation[S], error),
 ) (reconcile.Result, error) {
 	later := reconcile.Result{RequeueAfter: WriteBackoff.Max, Priority: Priority(true)}
-	if r.isUnrecorded(object) {
+	var goesOn bool
+	r.change(func() { _, goesOn = r.unrecorded[object] })
+	if goesOn {
 		return later, nil
 	}
 	current, err := start()
@@ -110,11 +112,6 @@ func (r *Runner[S]) change(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change()
-}
-
-func (r *Runner[S]) isUnrecorded(object types.NamespacedName) (found bool) {
-	r.change(func() { _, found = r.unrecorded[object] })
-	return found
 }
 
 // Unrecorded counts the attempts that are not recorded yet.

@@ -1,9 +1,20 @@
 package engine
 
 import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/printable"
 )
+
+// ReasonOf is the reason of a condition; "" if there is no such condition.
+func ReasonOf(conditions []metav1.Condition, kind string) string {
+	if condition := meta.FindStatusCondition(conditions, kind); condition != nil {
+		return condition.Reason
+	}
+	return ""
+}
 
 // maxText is what the CRDs allow for a text that comes from a service.
 const maxText = 256

@@ -2,16 +2,114 @@ package service
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
+
+// protect keeps a service while Mandates need it, and counts them. The finalizer is there only as long: a service
+// that nobody needs can be deleted, with its namespace, when no operator runs. An operator that does not see all
+// Mandates of a ClusterIdentityService leaves its finalizer to one that does.
+func (r *Reconciler) protect(ctx context.Context, key connection.Key, service connection.Service, needed int) error {
+	deleted := service.GetDeletionTimestamp()
+	has := controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
+	wanted := needed > 0
+	if key.Namespace == "" && !r.config.AllNamespaces {
+		wanted = has
+	}
+	givenUp := wanted && has && !deleted.IsZero() && time.Since(deleted.Time) >= r.config.DeletionGiveUpAfter
+	switch wanted = wanted && !givenUp; {
+	case wanted == has, wanted && !deleted.IsZero(): // the API server takes no finalizer then
+		return nil
+	case givenUp: // reported before the patch: after it, the service is gone, and a process that ends would say nothing
+		message := fmt.Sprintf(
+			"The operator releases the service, but Mandates still need it: %d. They wait until somebody creates a service "+
+				"of that name.",
+			needed,
+		)
+		r.config.Events.Eventf(
+			service, nil, corev1.EventTypeWarning, engine.EventDeletionGivenUp, engine.ActionDelete, "%s", message)
+		log.FromContext(ctx).Error(nil, "Releasing the service although Mandates still need it", "mandates", needed)
+	}
+	return r.setFinalizer(ctx, key, service, !has)
+}
+
+// mandateChanged gives the service of a Mandate if its protection has to change now; that it may go can wait for the
+// next reconciliation, unless somebody waits for it.
+func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) []connection.Key {
+	mandate, ok := object.(*v1alpha1.Mandate)
+	if !ok {
+		return nil
+	}
+	key := connection.KeyOf(mandate)
+	if key.Namespace == "" && (!r.config.ClusterServices || !r.config.AllNamespaces) {
+		return nil
+	}
+	service := key.NewService()
+	if err := r.config.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
+		return nil // it is reconciled when it comes
+	}
+	leaving := !service.GetDeletionTimestamp().IsZero()
+	if !leaving && (!needsService(mandate) || controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)) {
+		return nil
+	}
+	return []connection.Key{key}
+}
+
+// needsService reports whether something is left to do for a Mandate at the service. What was not begun is not: nothing
+// new is sent by way of a service that is being deleted.
+func needsService(m *v1alpha1.Mandate) bool {
+	if !m.DeletionTimestamp.IsZero() {
+		return controllerutil.ContainsFinalizer(m, v1alpha1.ApplicationFinalizer)
+	}
+	created := engine.ReasonOf(m.Status.Conditions, v1alpha1.ConditionCreated)
+	return (m.Status.ApplicationID != nil || created == v1alpha1.ReasonOutcomeUnknown) && m.Status.Outcome == ""
+}
+
+// setFinalizer patches the metadata, and updates the service that was read.
+func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, service connection.Service, set bool) error {
+	before := engine.MetadataOf(string(key.Kind), key.ObjectKey())
+	before.ResourceVersion, before.Finalizers = service.GetResourceVersion(), slices.Clone(service.GetFinalizers())
+	after := before.DeepCopy()
+	if set {
+		controllerutil.AddFinalizer(after, v1alpha1.ServiceFinalizer)
+	} else {
+		controllerutil.RemoveFinalizer(after, v1alpha1.ServiceFinalizer)
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.config.Metadata.Patch(ctx, after, patch); err != nil {
+		return err
+	}
+	service.SetFinalizers(after.Finalizers)
+	service.SetResourceVersion(after.ResourceVersion)
+	return nil
+}
+
+// blocksDeletion reports whether a deletion waits for Mandates.
+func blocksDeletion(service connection.Service, needed int) bool {
+	return needed > 0 && !service.GetDeletionTimestamp().IsZero() &&
+		controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
+}
+
+// remainingMessage says how many Mandates hold up a deletion, and names none.
+func remainingMessage(needed int) string {
+	return fmt.Sprintf(
+		"Deletion waits for Mandates that still need this service: %d. It completes when they have an outcome or are "+
+			"gone, or after a day by default. Nothing new is created.",
+		needed,
+	)
+}
 
 const (
 	// missingAfter is longer than a Mandate takes to confirm that its application is gone.
@@ -65,20 +163,17 @@ func (d *dependents) add(m *v1alpha1.Mandate) {
 		time.Since(waiting.LastTransitionTime.Time) >= missingAfter {
 		d.confirming++
 	}
-	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
-	other := ready != nil && ready.Reason == v1alpha1.ReasonAccountChanged
-	otherURL := ready != nil && ready.Reason == v1alpha1.ReasonIdentityServiceMismatch
-	d.waits = d.waits || other
-	created := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionCreated)
+	ready := engine.ReasonOf(status.Conditions, v1alpha1.ConditionReady)
+	d.waits = d.waits || ready == v1alpha1.ReasonAccountChanged
 	switch {
 	case status.Outcome != "":
 	case status.ApplicationID != nil:
 		d.begun++
 		d.created++
-		if other || otherURL {
+		if ready == v1alpha1.ReasonAccountChanged || ready == v1alpha1.ReasonIdentityServiceMismatch {
 			d.refused++
 		}
-	case created != nil && created.Status == metav1.ConditionUnknown:
+	case meta.IsStatusConditionPresentAndEqual(status.Conditions, v1alpha1.ConditionCreated, metav1.ConditionUnknown):
 		d.begun++
 	}
 }

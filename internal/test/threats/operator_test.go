@@ -142,7 +142,7 @@ var theOperator = map[string][]control{
 	},
 	"a tenant stores an object that Go cannot decode, and so stops the lists and watches of its kind in all namespaces": {
 		{
-			off: "what was decoded in part counts as complete", file: "operator/apierror/unreadable.go",
+			off: "what was decoded in part counts as complete", file: "operator/apierror/apierror.go",
 			old: "	if fields := tolerant.UnreadableFields(object); len(fields) > 0 {",
 			new: "	if fields := tolerant.UnreadableFields(object); ON && len(fields) > 0 {",
 			in:  inLedger, test: "TestUnreadableRecord",
