@@ -108,7 +108,7 @@ func (r *reconciliation) isCurrent(ctx context.Context) (bool, error) {
 }
 
 // send sends the request that e-mails the individual, once.
-func (r *reconciliation) send(ctx context.Context) {
+func (r *reconciliation) send(ctx context.Context) error {
 	request := r.client.ResendInvites
 	if r.call.Kind == v1alpha1.CallResetIndividual {
 		request = r.client.ResetIndividual
@@ -120,10 +120,11 @@ func (r *reconciliation) send(ctx context.Context) {
 		"type", r.action.Spec.Type, "applicationID", r.facts.mandate.application, "attempt", r.call.Nonce)
 	if err == nil {
 		logger.Info("Carried out the action")
-		return
+		return nil
 	}
 	logger.Info("Action failed or its outcome is unknown",
 		"outcome", idv.OutcomeOf(err).String(), "error", err.Error())
+	return nil
 }
 
 // resultOf says what the answer to the request means for the call.

@@ -40,7 +40,7 @@ const maxAnswer = corev1.MaxSecretSize*4/3 + 64<<10
 const reportInterval = time.Minute
 
 // download gets the report. It changes nothing at the service and is repeated as often as it takes.
-func (r *reconciliation) download(ctx context.Context) {
+func (r *reconciliation) download(ctx context.Context) error {
 	downloaded, err := r.client.IndividualReport(ctx, r.facts.mandate.individual, maxAnswer)
 	report := &r.facts.report
 	switch {
@@ -64,6 +64,7 @@ func (r *reconciliation) download(ctx context.Context) {
 	default:
 		r.requestFailed(ctx, err)
 	}
+	return nil
 }
 
 // lookForSecret reads who owns the Secret, and not what is in it.

@@ -28,8 +28,8 @@ func guardsOfCalls() map[string]explore.Guard {
 	return map[string]explore.Guard{
 		"name used": {
 			Why: "an action that is applied again e-mails again", File: callsFile,
-			Old:      "	switch r := f.record; {\n	case r.name == ledger.UsedForOtherAction:",
-			Off:      "	switch r := f.record; {\n	case !ON:\n		return decision{}\n	case r.name == ledger.UsedForOtherAction:",
+			Old:      "	r := f.record\n	unused,",
+			Off:      "	r := f.record\n	if !ON {\n		return decision{}\n	}\n	unused,",
 			CaughtBy: "TestExplore/applied again", Fails: "A5: ",
 		},
 		"call begun once": {
@@ -41,18 +41,18 @@ func guardsOfCalls() map[string]explore.Guard {
 		},
 		"call begun": {
 			Why: "the object of an action may go, and come back", File: decideFile,
-			Old: "	return decision{Step: stepBegin}", Off: "	return decision{Step: pick(ON, stepBegin, stepSend)}",
+			Old: "		perform(stepBegin),", Off: "		perform(pick(ON, stepBegin, stepSend)),",
 			CaughtBy: "TestExplore/applied again", Fails: "A2: ",
 		},
 		"open call": {
 			Why: "its request may be under way", File: callsFile,
-			Old:      "	case r.name != ledger.Unused && r.result == \"\":",
-			Off:      "	case ON && r.name != ledger.Unused && r.result == \"\":",
+			Old:      "		when(!unused && r.result == \"\",",
+			Off:      "		when(ON && !unused && r.result == \"\",",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_call_without_a_result,_of_a_deleted_Mandate",
 		},
 		"open call of others": {
 			Why: "there is one call of a record at a time", File: decideFile,
-			Old: "	case f.record.open != noCall:", Off: "	case ON && f.record.open != noCall:",
+			Old: "		when(f.record.open != noCall,", Off: "		when(ON && f.record.open != noCall,",
 			CaughtBy: "TestExplore/a call of the Mandate", Fails: "A5: ",
 		},
 		"handover": {
@@ -74,8 +74,8 @@ func guardsOfCalls() map[string]explore.Guard {
 		},
 		"the ledger of the application": {
 			Why: "without it, nobody knows what was done", File: decideFile,
-			Old:      "	case f.record.application != f.mandate.application:",
-			Off:      "	case ON && f.record.application != f.mandate.application:",
+			Old:      "		when(f.record.application != f.mandate.application,",
+			Off:      "		when(ON && f.record.application != f.mandate.application,",
 			CaughtBy: "TestDecide", Fails: "TestDecide/no_record",
 		},
 	}
@@ -86,12 +86,12 @@ func guardsOfLooks() map[string]explore.Guard {
 	return map[string]explore.Guard{
 		"restored record": {
 			Why: "the action may have been carried out since the backup", File: decideFile,
-			Old: "	if f.record.restored {", Off: "	if ON && f.record.restored {",
+			Old: "		when(f.record.restored,", Off: "		when(ON && f.record.restored,",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_restored_record",
 		},
 		"last look": {
 			Why: "something may have changed since it was read", File: callsFile,
-			Old: "		return decision{Step: stepVerify}", Off: "		return decision{Step: pick(ON, stepVerify, stepSend)}",
+			Old: "		perform(stepVerify),", Off: "		perform(pick(ON, stepVerify, stepSend)),",
 			CaughtBy: "TestExplore/edits of the Mandate", Fails: "A2: ",
 		},
 		"last look compares": {
@@ -113,22 +113,22 @@ func guardsOfLooks() map[string]explore.Guard {
 		},
 		"last look before a report": {
 			Why: "the report may be another person's since", File: decideFile,
-			Old: "	if !f.report.verified {", Off: "	if ON && !f.report.verified {",
+			Old: "		when(!report.verified,", Off: "		when(ON && !report.verified,",
 			CaughtBy: "TestExplore/a report of another service", Fails: "A2: ",
 		},
 		"suspended": {
 			Why: "nobody is e-mailed for a suspended Mandate", File: decideFile,
-			Old: "	case m.suspended:", Off: "	case ON && m.suspended:",
+			Old: "		when(m.suspended,", Off: "		when(ON && m.suspended,",
 			CaughtBy: "TestExplore/edits of the Mandate", Fails: "A2: ",
 		},
 		"permission to store": {
 			Why: "a report is personal data, and nobody could have it", File: decideFile,
-			Old: "	case f.storing.denied: //", Off: "	case ON && f.storing.denied: //",
+			Old: "		when(f.storing.denied,", Off: "		when(ON && f.storing.denied,",
 			CaughtBy: "TestDecideStoring", Fails: "TestDecideStoring/denied",
 		},
 		"permission asked for": {
 			Why: "without an answer, nothing is denied", File: decideFile,
-			Old: "	case !f.storing.checked:", Off: "	case ON && !f.storing.checked:",
+			Old: "		when(!f.storing.checked,", Off: "		when(ON && !f.storing.checked,",
 			CaughtBy: "TestDecideStoring", Fails: "TestDecideStoring/the_API_server_refused_the_Secret",
 		},
 	}

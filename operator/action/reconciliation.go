@@ -125,33 +125,20 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 }
 
 func (r *reconciliation) perform(ctx context.Context, s step) error {
-	switch s {
-	case stepReadRecord:
-		return r.readRecord(ctx)
-	case stepReadMandate:
-		return r.observeMandate(ctx, true)
-	case stepReadApplication:
-		return r.readApplication(ctx)
-	case stepBegin:
-		return r.begin(ctx)
-	case stepVerify:
-		return r.verify(ctx)
-	case stepSend:
-		r.send(ctx)
-	case stepEnd:
-		return r.end(ctx)
-	case stepLookForSecret:
-		return r.lookForSecret(ctx)
-	case stepCheckAccess:
-		return r.checkAccess(ctx)
-	case stepDownload:
-		r.download(ctx)
-	case stepStore:
-		return r.store(ctx)
-	case stepDelete:
-		return r.expire(ctx)
-	}
-	return nil
+	return map[step]func(context.Context) error{
+		stepReadRecord:      r.readRecord,
+		stepReadMandate:     func(ctx context.Context) error { return r.observeMandate(ctx, true) },
+		stepReadApplication: r.readApplication,
+		stepBegin:           r.begin,
+		stepVerify:          r.verify,
+		stepSend:            r.send,
+		stepEnd:             r.end,
+		stepLookForSecret:   r.lookForSecret,
+		stepCheckAccess:     r.checkAccess,
+		stepDownload:        r.download,
+		stepStore:           r.store,
+		stepDelete:          r.expire,
+	}[s](ctx)
 }
 
 // Finish writes the status and says when to reconcile again.

@@ -178,11 +178,7 @@ func (d *dependents) add(m *v1alpha1.Mandate) {
 	}
 }
 
-// setShared sets a condition that tells of several Mandates, or removes it, and reports whether it was not set before.
-func setShared(status *v1alpha1.IdentityServiceStatus, generation int64, kind string, is bool) (news bool) {
-	reason := ""
-	if is {
-		reason = kind
-	}
-	return setWarning(status, generation, kind, reason, sharedMessages[kind])
+// setShared sets a condition that tells of several Mandates, or removes it.
+func setShared(status *v1alpha1.IdentityServiceStatus, generation int64, kind string, is bool) {
+	setWarning(status, generation, kind, reasonIf(is, kind), sharedMessages[kind])
 }

@@ -111,18 +111,10 @@ func (r *Reconciler) writeStatus(
 		status.MandateTypes, status.Truncated = mandateTypes(e.references)
 	}
 	setProgress(status, generation, reason)
-	remains := ""
-	if blocksDeletion(service, found.needed) {
-		remains = v1alpha1.ReasonMandatesRemain
-	}
-	news := map[string]bool{
-		v1alpha1.ConditionInUse: setWarning(
-			status, generation, v1alpha1.ConditionInUse, remains, remainingMessage(found.needed)),
-		v1alpha1.ConditionApplicationsMissing: setShared(
-			status, generation, v1alpha1.ConditionApplicationsMissing, found.confirming >= manyMissing),
-		v1alpha1.ConditionAccountChanged: setShared(
-			status, generation, v1alpha1.ConditionAccountChanged, e.account.isChanged(status, found)),
-	}
+	remains := reasonIf(blocksDeletion(service, found.needed), v1alpha1.ReasonMandatesRemain)
+	setWarning(status, generation, v1alpha1.ConditionInUse, remains, remainingMessage(found.needed))
+	setShared(status, generation, v1alpha1.ConditionApplicationsMissing, found.confirming >= manyMissing)
+	setShared(status, generation, v1alpha1.ConditionAccountChanged, e.account.isChanged(status, found))
 	showAccount(status, e.made.account, r.config.Connections.Proofs(connection.KeyOfService(service)))
 	if equality.Semantic.DeepEqual(status, service.ServiceStatus()) {
 		return nil
@@ -131,16 +123,19 @@ func (r *Reconciler) writeStatus(
 		return err
 	}
 	e.written, e.writtenFrom = updated, service.GetResourceVersion()
-	for kind, isNew := range news {
-		action := engine.ActionObserve
-		if kind == v1alpha1.ConditionInUse {
-			action = engine.ActionDelete
-		}
-		if c := meta.FindStatusCondition(status.Conditions, kind); isNew && c != nil {
+	for kind, action := range announced {
+		c := meta.FindStatusCondition(status.Conditions, kind)
+		if c != nil && !meta.IsStatusConditionTrue(service.ServiceStatus().Conditions, kind) {
 			r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, c.Reason, action, "%s", c.Message)
 		}
 	}
 	return nil
+}
+
+// announced are the conditions of which an event tells when they become True, and the actions of these events.
+var announced = map[string]string{
+	v1alpha1.ConditionInUse: engine.ActionDelete, v1alpha1.ConditionApplicationsMissing: engine.ActionObserve,
+	v1alpha1.ConditionAccountChanged: engine.ActionObserve,
 }
 
 // setProgress sets Ready, and Stalled while a person must act.
@@ -153,25 +148,27 @@ func setProgress(status *v1alpha1.IdentityServiceStatus, generation int64, reaso
 		ready.Status = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&status.Conditions, ready)
-	stalled := ""
-	if slices.Contains(stalledReasons, reason) {
-		stalled = reason
-	}
+	stalled := reasonIf(slices.Contains(stalledReasons, reason), reason)
 	setWarning(status, generation, v1alpha1.ConditionStalled, stalled, ready.Message)
 }
 
-// setWarning sets a condition that is there only while it is True, or removes it without a reason. It reports whether
-// the condition was not there before.
-func setWarning(status *v1alpha1.IdentityServiceStatus, generation int64, kind, reason, message string) (news bool) {
+// reasonIf is a reason if a condition is True, and "" otherwise.
+func reasonIf(is bool, reason string) string {
+	if is {
+		return reason
+	}
+	return ""
+}
+
+// setWarning sets a condition that is there only while it is True, or removes it without a reason.
+func setWarning(status *v1alpha1.IdentityServiceStatus, generation int64, kind, reason, message string) {
 	if reason == "" {
 		meta.RemoveStatusCondition(&status.Conditions, kind)
-		return false
+		return
 	}
-	before := meta.IsStatusConditionTrue(status.Conditions, kind)
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message, ObservedGeneration: generation,
 	})
-	return !before
 }
 
 func mandateTypes(references *idv.References) (types []v1alpha1.MandateType, truncated bool) {
