@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,27 +13,15 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// search is a selection of records by what the API server can select them by.
-type search struct {
-	namespaces []string // "" is all
-	fields     client.MatchingFields
-}
-
 // HeldByOther reports whether the record of another Mandate has the application of spec. It asks the API server for
 // the records that may, of which there are few, however large the ledger is.
 func (l *Ledger) HeldByOther(
 	ctx context.Context, mandate types.NamespacedName, spec v1alpha1.ApplicationRecordSpec,
 ) (bool, error) {
-	found := false
-	look := func(other *v1alpha1.ApplicationRecord) bool {
-		found = holds(other, mandate, &spec)
-		return !found
-	}
 	for _, search := range l.searches(mandate, &spec) {
-		for _, namespace := range search.namespaces {
-			err := l.each(ctx, look, client.InNamespace(namespace), search.fields)
-			if found || err != nil {
-				return found, err
+		for other, err := range l.all(ctx, search...) {
+			if err != nil || holds(other, mandate, &spec) {
+				return err == nil, err
 			}
 		}
 	}
@@ -65,39 +54,48 @@ func isShared(spec *v1alpha1.ApplicationRecordSpec) bool {
 	return spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService
 }
 
-// searches find every record that holds accepts. Those of other services are not among them: there can be any number.
-func (l *Ledger) searches(mandate types.NamespacedName, spec *v1alpha1.ApplicationRecordSpec) []search {
-	id := strconv.FormatInt(*spec.ApplicationID, 10)
-	all := []search{
-		{l.namespaces(), client.MatchingFields{"spec.applicationID": id, "spec.serviceURL": spec.ServiceURL}},
-		{[]string{mandate.Namespace}, client.MatchingFields{"spec.applicationID": id}},
+// searches select every record that holds accepts, by what the API server can select them by. Those of other services
+// are not among them: there can be any number.
+func (l *Ledger) searches(
+	mandate types.NamespacedName, spec *v1alpha1.ApplicationRecordSpec,
+) (all [][]client.ListOption) {
+	add := func(namespaces []string, fields client.MatchingFields) {
+		for _, namespace := range namespaces {
+			all = append(all, []client.ListOption{client.InNamespace(namespace), fields})
+		}
 	}
+	id := strconv.FormatInt(*spec.ApplicationID, 10)
+	add(l.namespaces(), client.MatchingFields{"spec.applicationID": id, "spec.serviceURL": spec.ServiceURL})
+	add([]string{mandate.Namespace}, client.MatchingFields{"spec.applicationID": id})
 	if isShared(spec) {
-		all = append(all, search{l.namespaces(), client.MatchingFields{
+		add(l.namespaces(), client.MatchingFields{
 			"spec.reference": spec.Reference, "spec.serviceRef.kind": string(spec.ServiceRef.Kind),
 			"spec.serviceRef.name": spec.ServiceRef.Name,
-		}})
+		})
 	}
 	return all
 }
 
-// each calls do with each record that the options select, until do reports false. It has a page of them in memory.
-func (l *Ledger) each(
-	ctx context.Context, do func(*v1alpha1.ApplicationRecord) bool, options ...client.ListOption,
-) error {
-	for next := ""; ; {
-		var page v1alpha1.ApplicationRecordList
-		paged := slices.Concat(options, []client.ListOption{client.Limit(pageSize), client.Continue(next)})
-		if err := l.Reader.List(ctx, &page, paged...); err != nil {
-			return err
-		}
-		for i := range page.Items {
-			if !do(&page.Items[i]) {
-				return nil
+// all are the records that the options select, or an error. It has a page of them in memory.
+func (l *Ledger) all(
+	ctx context.Context, options ...client.ListOption,
+) iter.Seq2[*v1alpha1.ApplicationRecord, error] {
+	return func(yield func(*v1alpha1.ApplicationRecord, error) bool) {
+		for next := ""; ; {
+			var page v1alpha1.ApplicationRecordList
+			paged := slices.Concat(options, []client.ListOption{client.Limit(pageSize), client.Continue(next)})
+			if err := l.Reader.List(ctx, &page, paged...); err != nil {
+				yield(nil, err)
+				return
 			}
-		}
-		if next = page.Continue; next == "" {
-			return nil
+			for i := range page.Items {
+				if !yield(&page.Items[i], nil) {
+					return
+				}
+			}
+			if next = page.Continue; next == "" {
+				return
+			}
 		}
 	}
 }

@@ -60,24 +60,26 @@ func (r *Retention) sweep(ctx context.Context) error {
 	var errs []error
 	r.missing, r.nextMissing = r.nextMissing, map[types.UID]bool{}
 	unreadable := map[types.NamespacedName][]string{}
-	sweep := func(record *v1alpha1.ApplicationRecord) bool {
-		if fields := tolerant.UnreadableFields(record); len(fields) > 0 {
-			unreadable[client.ObjectKeyFromObject(record)] = fields // and kept, whatever it is
-		} else {
-			errs = append(errs, r.sweepRecord(ctx, record))
-		}
-		return true
-	}
 	for _, namespace := range r.Ledger.namespaces() {
-		err := r.Ledger.each(ctx, sweep, client.InNamespace(namespace))
-		errs = append(errs, err)
+		for record, err := range r.Ledger.all(ctx, client.InNamespace(namespace)) {
+			switch {
+			case err != nil:
+				errs = append(errs, err)
+			case len(tolerant.UnreadableFields(record)) > 0: // it is kept, whatever it is
+				unreadable[client.ObjectKeyFromObject(record)] = tolerant.UnreadableFields(record)
+			default:
+				if err := r.sweepRecord(ctx, record); !errors.Is(err, ErrLost) && !isLost(err) { // else it is in use
+					errs = append(errs, err)
+				}
+			}
+		}
 	}
 	r.Unreadable(unreadable)
 	return errors.Join(errs...)
 }
 
 // sweepRecord annotates a record when its Mandate is first missing, and deletes the record when that is long ago. It
-// leaves a record that changes meanwhile: another reconciliation is using it.
+// fails if the record changes meanwhile: another reconciliation is using it.
 func (r *Retention) sweepRecord(ctx context.Context, record *v1alpha1.ApplicationRecord) error {
 	err := r.Mandates.Get(ctx, client.ObjectKeyFromObject(record), &v1alpha1.Mandate{}) // it has the name of the record
 	if client.IgnoreNotFound(err) != nil && !apierror.IsUnreadable(err) {
@@ -90,11 +92,11 @@ func (r *Retention) sweepRecord(ctx context.Context, record *v1alpha1.Applicatio
 	case !gone && annotation == "":
 		return nil
 	case !gone:
-		return ignoreLost(r.annotate(ctx, record, ""))
+		return r.annotate(ctx, record, "")
 	case now.IsZero():
 		return nil
 	case err != nil, since.Before(record.CreationTimestamp.Time), since.After(now): // missing or wrong
-		return ignoreLost(r.annotate(ctx, record, now.UTC().Format(time.RFC3339)))
+		return r.annotate(ctx, record, now.UTC().Format(time.RFC3339))
 	case now.Sub(since) < r.Keep:
 		return nil
 	case !r.missing[record.UID]: // another sweep has to find the same
@@ -103,7 +105,7 @@ func (r *Retention) sweepRecord(ctx context.Context, record *v1alpha1.Applicatio
 	}
 	log.FromContext(ctx).Info("Deleting an ApplicationRecord past its retention",
 		"namespace", record.Namespace, "record", record.Name)
-	return ignoreLost(r.Ledger.remove(ctx, record))
+	return r.Ledger.remove(ctx, record)
 }
 
 func (r *Retention) annotate(ctx context.Context, record *v1alpha1.ApplicationRecord, since string) error {
@@ -115,11 +117,4 @@ func (r *Retention) annotate(ctx context.Context, record *v1alpha1.ApplicationRe
 	}
 	patch := client.MergeFromWithOptions(record, client.MergeFromWithOptimisticLock{})
 	return r.Ledger.Writer.Patch(ctx, annotated, patch)
-}
-
-func ignoreLost(err error) error {
-	if errors.Is(err, ErrLost) || isLost(err) {
-		return nil
-	}
-	return err
 }

@@ -151,9 +151,9 @@ var theOperator = map[string][]control{
 	"somebody runs a service that answers with an id, so that nobody else can adopt this id": {
 		{
 			off: "records of other services count in other namespaces", file: "operator/ledger/holder.go",
-			old: `client.MatchingFields{"spec.applicationID": id, "spec.serviceURL": spec.ServiceURL}},`,
+			old: `client.MatchingFields{"spec.applicationID": id, "spec.serviceURL": spec.ServiceURL})`,
 			new: `pick(ON, client.MatchingFields{"spec.applicationID": id, "spec.serviceURL": spec.ServiceURL}, ` +
-				`client.MatchingFields{"spec.applicationID": id})},`,
+				`client.MatchingFields{"spec.applicationID": id}))`,
 			in: inLedger, test: "TestHeldByOther",
 		},
 	},
