@@ -84,7 +84,7 @@ func (r *Registry) Prove(key Key, created, reads Account) {
 	}
 	r.mu.Unlock()
 	if !known {
-		r.onChange(key)
+		r.BreakerChanged(key)
 	}
 }
 

@@ -60,13 +60,14 @@ type Connection struct {
 type Registry struct {
 	// Changes has the connections that changed in a way that Mandates may wait for. It has one reader.
 	Changes chan event.TypedGenericEvent[Key]
+	// BreakerChanged is called when the circuit breaker of a connection changes. It must not block. Set it before use.
+	BreakerChanged func(Key)
 	// Mandates and Actions are the limiters for the two kinds of objects that use connections.
 	Mandates, Actions *Limiters
 
-	mu       sync.RWMutex
-	entries  map[Key]*entry
-	proofs   map[Key][]v1alpha1.SameAccount
-	onChange func(Key)
+	mu      sync.RWMutex
+	entries map[Key]*entry
+	proofs  map[Key][]v1alpha1.SameAccount
 }
 
 // entry is what the Registry has of one service.
@@ -82,13 +83,9 @@ func NewRegistry(concurrency int) *Registry {
 	return &Registry{
 		Changes:  make(chan event.TypedGenericEvent[Key]),
 		Mandates: newLimiters(concurrency), Actions: newLimiters(concurrency),
-		entries: map[Key]*entry{}, proofs: map[Key][]v1alpha1.SameAccount{}, onChange: func(Key) {},
+		entries: map[Key]*entry{}, proofs: map[Key][]v1alpha1.SameAccount{}, BreakerChanged: func(Key) {},
 	}
 }
-
-// OnBreakerChange sets what is called when the circuit breaker of a connection changes. It must not block. Call it
-// before use.
-func (r *Registry) OnBreakerChange(hook func(Key)) { r.onChange = hook }
 
 // Breaker gives the circuit breaker of a connection, which lasts until Remove.
 func (r *Registry) Breaker(key Key) *CircuitBreaker { return r.entry(key).breaker }
@@ -109,7 +106,7 @@ func (r *Registry) newEntry(key Key) *entry {
 		e.mandates.followBreaker()
 		e.actions.followBreaker()
 		if changed {
-			r.onChange(key)
+			r.BreakerChanged(key)
 		}
 	})
 	e.mandates = r.Mandates.newLimiter(e.breaker, key.Namespace == "")

@@ -13,7 +13,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -47,9 +46,9 @@ func Read(
 	if ref == nil {
 		return detailsOf(individual, &corev1.Secret{}, applicationReference), nil
 	}
-	secret := &corev1.Secret{}
-	name := types.NamespacedName{Namespace: namespace, Name: ref.Name}
-	switch err := secrets.Get(ctx, reader, name, v1alpha1.SecretUseIndividual, secret); {
+	named := v1alpha1.NamespacedSecretReference{Namespace: namespace, Name: ref.Name}
+	secret, err := secrets.Get(ctx, reader, named, v1alpha1.SecretUseIndividual)
+	switch {
 	case apierrors.IsNotFound(err):
 		return Details{NewIndividual: inline(individual), Reason: v1alpha1.ReasonSecretNotFound}, nil
 	case errors.Is(err, secrets.ErrNotForThis):

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -160,9 +158,8 @@ func (s *subscriber) verify(ctx context.Context) bool {
 // receiverURLs are where the service delivers: with the token, whose digest it gives, too, and with the one before it
 // while that is rotated.
 func (s *subscriber) receiverURLs(ctx context.Context) (urls []idv.Secret, digest string, err error) {
-	var secret corev1.Secret
-	name := types.NamespacedName{Namespace: s.to.Secret.Namespace, Name: s.to.Secret.Name}
-	if err := secrets.Get(ctx, s.live, name, v1alpha1.SecretUseNotifications, &secret); err != nil {
+	secret, err := secrets.Get(ctx, s.live, s.to.Secret, v1alpha1.SecretUseNotifications)
+	if err != nil {
 		return nil, "", err
 	}
 	token, ok := receiver.TokenOf(secret.Data[receiver.KeyToken])

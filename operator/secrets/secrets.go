@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -19,19 +18,18 @@ import (
 var ErrNotForThis = errors.New("the Secret is not for this use")
 
 // Get reads a Secret from the API server, for a use. Other errors than ErrNotForThis are those of the API server. Only
-// without an error does the Secret hold anything.
+// without an error does the Secret hold anything; it is never nil.
 func Get(
-	ctx context.Context, reader client.Reader, name types.NamespacedName, use v1alpha1.SecretUse, into *corev1.Secret,
-) error {
-	var read corev1.Secret
-	if err := reader.Get(ctx, name, &read); err != nil {
-		return err
+	ctx context.Context, reader client.Reader, ref v1alpha1.NamespacedSecretReference, use v1alpha1.SecretUse,
+) (*corev1.Secret, error) {
+	var secret corev1.Secret
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret); err != nil {
+		return &corev1.Secret{}, err
 	}
-	if !isFor(&read, use) {
-		return ErrNotForThis
+	if !isFor(&secret, use) {
+		return &corev1.Secret{}, ErrNotForThis
 	}
-	*into = read
-	return nil
+	return &secret, nil
 }
 
 // isFor reports whether a Secret is for a use: by its label or, without one, by its type.

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -42,15 +41,14 @@ func TestGet(t *testing.T) {
 			Data: map[string][]byte{"password": []byte("canary")},
 		}
 		reader := fake.NewClientBuilder().WithObjects(stored).Build()
-		var got corev1.Secret
-		err := Get(t.Context(), reader, types.NamespacedName{Namespace: "team", Name: "idv"},
-			v1alpha1.SecretUseCredentials, &got)
+		named := v1alpha1.NamespacedSecretReference{Namespace: "team", Name: "idv"}
+		got, err := Get(t.Context(), reader, named, v1alpha1.SecretUseCredentials)
 		good, refused := err == nil && len(got.Data) == 1, errors.Is(err, ErrNotForThis) && got.Data == nil
 		if good != tc.good || refused == tc.good {
 			t.Errorf("%s: %v, with %d keys", name, err, len(got.Data))
 		}
-		err = Get(t.Context(), reader, types.NamespacedName{Namespace: "team", Name: "other"},
-			v1alpha1.SecretUseCredentials, &got)
+		named.Name = "other"
+		_, err = Get(t.Context(), reader, named, v1alpha1.SecretUseCredentials)
 		if !apierrors.IsNotFound(err) {
 			t.Errorf("another name: %v", err)
 		}

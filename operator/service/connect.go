@@ -98,11 +98,8 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 		e.forget()
 		return v1alpha1.ReasonBaseURLNotAllowed, nil
 	}
-	var secret corev1.Secret
-	ref := service.CredentialsSecret()
-	name := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-	err = secrets.Get(ctx, r.config.Live, name, v1alpha1.SecretUseCredentials, &secret)
-	wanted := r.newInputs(service, &secret)
+	secret, err := secrets.Get(ctx, r.config.Live, service.CredentialsSecret(), v1alpha1.SecretUseCredentials)
+	wanted := r.newInputs(service, secret)
 	if apierrors.IsNotFound(err) && e.client != nil {
 		// When everything is deleted at once, the Secret goes first, and the deletion of the service may show later. What
 		// Mandates still have to do is done then, with what the Secret held. Until then, nothing is.
@@ -130,7 +127,7 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	if bundle := service.Settings().CABundle; bundle != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(bundle)) {
 		return v1alpha1.ReasonCABundleInvalid, nil
 	}
-	config := r.clientConfig(service.Settings(), &secret)
+	config := r.clientConfig(service.Settings(), secret)
 	config.ObserveOperation, config.MayRetry = e.breaker.Observe, e.breaker.MayRetry
 	config.Limits = r.limitsOf(wanted.user)
 	e.client, err = idv.New(config)

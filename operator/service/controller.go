@@ -139,7 +139,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	breakerChanged := source.TypedFunc[connection.Key](
 		func(_ context.Context, queue workqueue.TypedRateLimitingInterface[connection.Key]) error {
 			r.enqueue = queue.Add
-			r.config.Connections.OnBreakerChange(queue.Add)
+			r.config.Connections.BreakerChanged = queue.Add
 			return nil
 		},
 	)

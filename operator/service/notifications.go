@@ -4,9 +4,7 @@ import (
 	"context"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/receiver"
@@ -44,9 +42,7 @@ func (r *Reconciler) receiving(ctx context.Context, service connection.Service, 
 	case !r.config.Notifications:
 		return receiving{problem: v1alpha1.ReasonNotificationsDisabled}
 	}
-	var secret corev1.Secret
-	name := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-	err := secrets.Get(ctx, r.config.Live, name, v1alpha1.SecretUseNotifications, &secret)
+	secret, err := secrets.Get(ctx, r.config.Live, *ref, v1alpha1.SecretUseNotifications)
 	problem := problemOf(err, v1alpha1.ReasonNotificationSecretNotFound, v1alpha1.ReasonNotificationSecretForbidden,
 		v1alpha1.ReasonNotificationSecretNotForThis)
 	switch {

@@ -56,7 +56,7 @@ var credentials = map[string][]control{
 	"an editor of a Mandate or an IdentityService, who may not read Secrets, has the operator send one to a service": {
 		{
 			off: "a Secret is for everything", file: "operator/secrets/secrets.go",
-			old: "	if !isFor(&read, use) {", new: "	if ON && !isFor(&read, use) {",
+			old: "	if !isFor(&secret, use) {", new: "	if ON && !isFor(&secret, use) {",
 			in: inSecrets, test: "TestGet",
 		},
 	},
