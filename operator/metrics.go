@@ -32,20 +32,17 @@ var (
 		Help:    "Duration of requests to identity verification services, by operation.",
 		Buckets: prometheus.ExponentialBuckets(0.005, 3, 8),
 	}, []string{"operation"})
-	creates = metric.NewCounterVec(prometheus.CounterOpts{
-		Name: "idv_create_attempts_total",
-		Help: "Requests to create an application, by outcome: created, refused, not_sent, or unknown. After " +
-			"unknown, people may or may not have been e-mailed.",
-	}, []string{"outcome"})
-	notifications = metric.NewCounterVec(prometheus.CounterOpts{
-		Name: "idv_notification_deliveries_total",
-		Help: "Deliveries of identity verification services, by result: matched, unmatched, refused, or limited.",
-	}, []string{"result"})
-	recoveredAnswers = metric.NewCounterVec(prometheus.CounterOpts{
-		Name: "idv_lost_answers_recovered_total",
-		Help: "Creates without a clear answer whose application was found, by what found it: repeat of the same " +
-			"reference, notification, or adoption by a person.",
-	}, []string{"by"})
+	creates = counter("idv_create_attempts_total",
+		"Requests to create an application, by outcome: created, refused, not_sent, or unknown. After unknown, people may "+
+			"or may not have been e-mailed.",
+		"outcome", outcomeCreated, outcomeRefused, outcomeNotSent, outcomeUnknown)
+	notifications = counter("idv_notification_deliveries_total",
+		"Deliveries of identity verification services, by result: matched, unmatched, refused, or limited.",
+		"result", notification.Results...)
+	recoveredAnswers = counter("idv_lost_answers_recovered_total",
+		"Creates without a clear answer whose application was found, by what found it: repeat of the same reference, "+
+			"notification, or adoption by a person.",
+		"by", mandate.RecoveredByRepeat, mandate.RecoveredByNotification, mandate.RecoveredByAdoption)
 	endedActions = metric.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_mandate_actions_total",
 		Help: "MandateActions that ended, by type, result (complete, failed) and reason.",
@@ -62,22 +59,21 @@ var (
 	}, []string{"version", "goversion"})
 )
 
-func init() { // a counter that begins with its first event shows no increase by it
-	for _, by := range []mandate.RecoveredBy{
-		mandate.RecoveredByRepeat, mandate.RecoveredByNotification, mandate.RecoveredByAdoption,
-	} {
-		recoveredAnswers.WithLabelValues(string(by))
+// counter counts by the values of a label. It has all of them from the start: a counter that begins with its first
+// event shows no increase by it.
+func counter[T ~string](name, help, label string, values ...T) *prometheus.CounterVec {
+	counted := metric.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+	for _, value := range values {
+		counted.WithLabelValues(string(value))
 	}
-	for _, result := range notification.Results {
-		notifications.WithLabelValues(result)
-	}
+	return counted
+}
+
+func init() {
 	for _, sent := range []v1alpha1.MandateActionType{
 		v1alpha1.MandateActionResendInvite, v1alpha1.MandateActionResetIndividual,
 	} {
 		endedActions.WithLabelValues(string(sent), "failed", v1alpha1.ReasonOutcomeUnknown)
-	}
-	for _, outcome := range []string{outcomeCreated, outcomeRefused, outcomeNotSent, outcomeUnknown} {
-		creates.WithLabelValues(outcome)
 	}
 	for _, kind := range kinds {
 		unreadableCount.WithLabelValues(kind)

@@ -21,11 +21,11 @@ import (
 // computed are metrics that are computed whenever they are asked for.
 type computed struct {
 	metrics []*prometheus.Desc
-	compute func(show)
+	compute func(add)
 }
 
-// show sends the value of one metric.
-type show func(metric *prometheus.Desc, value float64, labels ...string)
+// add adds to the value that a metric has for some labels.
+type add func(metric *prometheus.Desc, value float64, labels ...string)
 
 // Describe implements prometheus.Collector.
 func (c computed) Describe(descriptions chan<- *prometheus.Desc) {
@@ -34,15 +34,33 @@ func (c computed) Describe(descriptions chan<- *prometheus.Desc) {
 	}
 }
 
+// series is a metric with labels, of which it has as many as its description says.
+type series struct {
+	metric *prometheus.Desc
+	number int
+	labels [3]string
+}
+
+// sum computes the metrics.
+func (c computed) sum() map[series]float64 {
+	sums := map[series]float64{}
+	c.compute(func(metric *prometheus.Desc, value float64, labels ...string) {
+		key := series{metric: metric, number: len(labels)}
+		copy(key.labels[:], labels)
+		sums[key] += value
+	})
+	return sums
+}
+
 // Collect implements prometheus.Collector.
 func (c computed) Collect(values chan<- prometheus.Metric) {
-	c.compute(func(metric *prometheus.Desc, value float64, labels ...string) {
+	for s, value := range c.sum() {
 		kind := prometheus.GaugeValue
-		if metric == recordFailures {
+		if s.metric == recordFailures {
 			kind = prometheus.CounterValue
 		}
-		values <- prometheus.MustNewConstMetric(metric, kind, value, labels...)
-	})
+		values <- prometheus.MustNewConstMetric(s.metric, kind, value, s.labels[:s.number]...)
+	}
 }
 
 // leaderMetrics has something counted until ctx ends. The manager starts it with the controllers, where this replica
@@ -85,10 +103,10 @@ type attempts interface {
 
 // attemptMetrics count the attempts of each kind that are not recorded.
 func attemptMetrics(kinds map[string]attempts) computed {
-	return computed{[]*prometheus.Desc{unrecordedAttempts, recordFailures}, func(show show) {
+	return computed{[]*prometheus.Desc{unrecordedAttempts, recordFailures}, func(add add) {
 		for kind, attempts := range kinds {
-			show(unrecordedAttempts, float64(attempts.Unrecorded()), kind)
-			show(recordFailures, float64(attempts.FailedRecords()), kind)
+			add(unrecordedAttempts, float64(attempts.Unrecorded()), kind)
+			add(recordFailures, float64(attempts.FailedRecords()), kind)
 		}
 	}}
 }
@@ -98,13 +116,13 @@ var unreadableWatches = prometheus.NewDesc("idv_unreadable_watches",
 
 // watchMetrics tell which watches cannot be read.
 func watchMetrics(watched *watches) computed {
-	return computed{[]*prometheus.Desc{unreadableWatches}, func(show show) {
+	return computed{[]*prometheus.Desc{unreadableWatches}, func(add add) {
 		for _, kind := range watchedKinds {
 			value := 0.0
 			if !watched.readable(kind) {
 				value = 1
 			}
-			show(unreadableWatches, value, kind)
+			add(unreadableWatches, value, kind)
 		}
 	}}
 }
@@ -131,46 +149,28 @@ var (
 		"Slots of each connection for one kind (--max-concurrent-reconciles).", nil, nil)
 )
 
-// connectionMetrics tell how the connections are used.
-func connectionMetrics(connections *connection.Registry) computed {
-	return computed{[]*prometheus.Desc{circuitBreakers, slotsUsed, waiting, slots}, func(show show) {
-		breakers, usage := summarize(connections.Usage())
-		for labels, n := range breakers {
-			show(circuitBreakers, float64(n), labels[:]...)
-		}
-		for labels, u := range usage {
-			show(slotsUsed, float64(u.Used), labels[:]...)
-			show(waiting, float64(u.Waiting), labels[:]...)
-		}
-		show(slots, float64(connections.Mandates.Capacity()))
-	}}
-}
-
-// summarize counts circuit breakers and slots by labels. If there are too many connections, those whose circuit is not
-// closed come first: they are the ones that somebody looks for.
-func summarize(usage []connection.Usage) (map[[3]string]int, map[[2]string]connection.SlotUsage) {
-	slices.SortFunc(usage, func(a, b connection.Usage) int {
-		if failing := a.State != connection.Closed; failing != (b.State != connection.Closed) {
-			if failing {
-				return -1
+// connectionMetrics tell how the connections are used. If there are too many, those whose circuit is not closed come
+// first: they are the ones that somebody looks for.
+func connectionMetrics(connections interface{ Usage() []connection.Usage }, capacity int) computed {
+	return computed{[]*prometheus.Desc{circuitBreakers, slotsUsed, waiting, slots}, func(add add) {
+		usage := connections.Usage()
+		slices.SortFunc(usage, func(a, b connection.Usage) int {
+			byState := cmp.Compare(b.State, a.State) // open, half-open, closed
+			return cmp.Or(byState, cmp.Compare(a.Key.String(), b.Key.String()))
+		})
+		for i, u := range usage {
+			name := u.Key.String()
+			if i >= maxListedConnections {
+				name = otherConnectionsLabel
 			}
-			return 1
+			add(circuitBreakers, 1, name, string(u.State), u.Failing.String())
+			for kind, of := range map[string]connection.SlotUsage{kindMandate: u.Mandates, kindAction: u.Actions} {
+				add(slotsUsed, float64(of.Used), name, kind)
+				add(waiting, float64(of.Waiting), name, kind)
+			}
 		}
-		return cmp.Compare(a.Key.String(), b.Key.String())
-	})
-	breakers, slots := map[[3]string]int{}, map[[2]string]connection.SlotUsage{}
-	for i, u := range usage {
-		name := u.Key.String()
-		if i >= maxListedConnections {
-			name = otherConnectionsLabel
-		}
-		breakers[[3]string{name, string(u.State), u.Failing.String()}]++
-		for kind, of := range map[string]connection.SlotUsage{kindMandate: u.Mandates, kindAction: u.Actions} {
-			sum := slots[[2]string{name, kind}]
-			slots[[2]string{name, kind}] = connection.SlotUsage{Used: sum.Used + of.Used, Waiting: sum.Waiting + of.Waiting}
-		}
-	}
-	return breakers, slots
+		add(slots, float64(capacity))
+	}}
 }
 
 // expiresSoon is how long before the service deletes an application somebody should look at it.
@@ -197,53 +197,44 @@ var (
 // objectMetrics count the Mandates and MandateActions of the cache. It is not worth an error if the cache is not there
 // yet: readyz shows that.
 func objectMetrics(cache client.Reader, lag func(*v1alpha1.Mandate) time.Duration) computed {
-	return computed{[]*prometheus.Desc{mandates, expiringMandates, pollLag, openActions}, func(show show) {
+	return computed{[]*prometheus.Desc{mandates, expiringMandates, pollLag, openActions}, func(add add) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		var list v1alpha1.MandateList
 		if err := cache.List(ctx, &list, client.UnsafeDisableDeepCopy); err == nil {
-			showMandates(show, list.Items, lag)
+			addMandates(add, list.Items, lag)
 		}
 		var actions v1alpha1.MandateActionList
 		if err := cache.List(ctx, &actions, client.UnsafeDisableDeepCopy); err == nil {
-			showOpen(show, actions.Items)
+			addOpen(add, actions.Items)
 		}
 	}}
 }
 
-func showMandates(show show, all []v1alpha1.Mandate, lag func(*v1alpha1.Mandate) time.Duration) {
-	states := map[[3]string]int{} // by the labels of idv_mandates
+func addMandates(add add, all []v1alpha1.Mandate, lag func(*v1alpha1.Mandate) time.Duration) {
 	expiring, longest := 0, time.Duration(0)
 	for i := range all {
 		status := &all[i].Status
-		key := [3]string{string(metav1.ConditionUnknown), "", string(status.Outcome)}
+		is, reason := metav1.ConditionUnknown, ""
 		if ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady); ready != nil {
-			key[0], key[1] = string(ready.Status), ready.Reason
+			is, reason = ready.Status, ready.Reason
 		}
-		states[key]++
+		add(mandates, 1, string(is), reason, string(status.Outcome))
 		if status.Outcome == "" && status.ExpiryTime != nil && time.Until(status.ExpiryTime.Time) < expiresSoon {
 			expiring++
 		}
 		longest = max(longest, lag(&all[i]))
 	}
-	for labels, n := range states {
-		show(mandates, float64(n), labels[:]...)
-	}
-	show(expiringMandates, float64(expiring))
-	show(pollLag, longest.Seconds())
+	add(expiringMandates, float64(expiring))
+	add(pollLag, longest.Seconds())
 }
 
-// showOpen counts the MandateActions that have not ended.
-func showOpen(show show, all []v1alpha1.MandateAction) {
-	counts := map[[2]string]int{} // by the labels of idv_mandate_actions_open
+// addOpen counts the MandateActions that have not ended.
+func addOpen(add add, all []v1alpha1.MandateAction) {
 	for i := range all {
 		spec, status := &all[i].Spec, &all[i].Status
-		if status.CompletedTime != nil {
-			continue
+		if status.CompletedTime == nil {
+			add(openActions, 1, string(spec.Type), engine.ReasonOf(status.Conditions, v1alpha1.ConditionReconciling))
 		}
-		counts[[2]string{string(spec.Type), engine.ReasonOf(status.Conditions, v1alpha1.ConditionReconciling)}]++
-	}
-	for labels, n := range counts {
-		show(openActions, float64(n), labels[:]...)
 	}
 }

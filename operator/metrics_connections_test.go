@@ -4,9 +4,15 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
 )
+
+type connections []connection.Usage
+
+func (c connections) Usage() []connection.Usage { return c }
 
 // However many connections there are, the number of series is bounded, those that fail have their own, and nothing is
 // left out of the sum.
@@ -21,22 +27,22 @@ func TestConnectionsAreBounded(t *testing.T) {
 		})
 	}
 	usage[many-1].State, usage[many-1].Failing = connection.Open, connection.Read
-	breakers, slots := summarize(usage)
-	if len(breakers) != maxListedConnections+1 || len(slots) != 2*(maxListedConnections+1) {
-		t.Errorf("%d connections have %d series of circuit breakers, and %d of slots", many, len(breakers), len(slots))
+	number, sums := map[*prometheus.Desc]int{}, map[*prometheus.Desc]float64{}
+	failing := false
+	for s, value := range connectionMetrics(connections(usage), 10).sum() {
+		number[s.metric]++
+		sums[s.metric] += value
+		failing = failing || s.labels == [3]string{"IdentityService/team-999/default", "open", "reads"} && value == 1
 	}
-	if n := breakers[[3]string{"IdentityService/team-999/default", "open", "reads"}]; n != 1 {
+	if listed := maxListedConnections + 1; number[circuitBreakers] != listed || number[slotsUsed] != 2*listed {
+		t.Errorf("%d connections have %d series of circuit breakers, and %d of slots",
+			many, number[circuitBreakers], number[slotsUsed])
+	}
+	if !failing {
 		t.Error("the connection that fails has no series of its own")
 	}
-	total, sum := 0, connection.SlotUsage{}
-	for _, n := range breakers {
-		total += n
-	}
-	for _, u := range slots {
-		sum.Used, sum.Waiting = sum.Used+u.Used, sum.Waiting+u.Waiting
-	}
-	if want := (connection.SlotUsage{Used: many, Waiting: 2 * many}); total != many || sum != want {
-		t.Errorf("the sums are %d circuit breakers and %+v, want %d and %+v", total, sum, many, want)
+	if sums[circuitBreakers] != many || sums[slotsUsed] != many || sums[waiting] != 2*many || sums[slots] != 10 {
+		t.Errorf("the sums are %v", sums)
 	}
 }
 

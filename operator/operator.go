@@ -63,23 +63,13 @@ func Scheme() *runtime.Scheme {
 
 // Run runs the operator until ctx ends.
 func Run(ctx context.Context, config *rest.Config, options *Options) error {
-	setBuildInfo(options.version)
-	config = tolerant.Config(config)
 	serverClock := &serverClock{}
-	config.Wrap(serverClock.wrap)
-	if err := awaitKinds(ctx, config); err != nil {
-		return err
-	}
-	watched := newWatches(clock.RealClock{})
-	manager, err := newManager(config, options, watched)
+	manager, err := newManager(ctx, config, options, serverClock)
 	if err != nil {
 		return err
 	}
 	drainers, err := addControllers(ctx, manager, options, serverClock)
 	if err != nil {
-		return err
-	}
-	if err := addChecks(manager, watched); err != nil {
 		return err
 	}
 	stopped := make(chan time.Time, 1)
@@ -102,13 +92,7 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 // Receive runs the receiver of notifications alone, until ctx ends. Its account reads no Secret, and changes
 // annotations only.
 func Receive(ctx context.Context, config *rest.Config, options *Options) error {
-	setBuildInfo(options.version)
-	config = tolerant.Config(config)
-	if err := awaitKinds(ctx, config); err != nil {
-		return err
-	}
-	watched := newWatches(clock.RealClock{})
-	manager, err := newManager(config, options, watched)
+	manager, err := newManager(ctx, config, options, &serverClock{})
 	if err != nil {
 		return err
 	}
@@ -116,8 +100,7 @@ func Receive(ctx context.Context, config *rest.Config, options *Options) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(addChecks(manager, watched), addNotifications(ctx, manager, options, clusterServices))
-	if err != nil {
+	if err := addNotifications(ctx, manager, options, clusterServices); err != nil {
 		return err
 	}
 	return manager.Start(ctx)
@@ -136,8 +119,18 @@ func addChecks(manager ctrl.Manager, watched *watches) error {
 	return errors.Join(errs...)
 }
 
-func newManager(config *rest.Config, options *Options, watched *watches) (ctrl.Manager, error) {
-	return ctrl.NewManager(config, ctrl.Options{
+// newManager waits for the CRDs, and makes a manager with the checks. Its requests set the clock.
+func newManager(
+	ctx context.Context, config *rest.Config, options *Options, serverClock *serverClock,
+) (ctrl.Manager, error) {
+	setBuildInfo(options.version)
+	config = tolerant.Config(config)
+	config.Wrap(serverClock.wrap)
+	if err := awaitKinds(ctx, config); err != nil {
+		return nil, err
+	}
+	watched := newWatches(clock.RealClock{})
+	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        Scheme(),
 		Cache:                         cacheOptions(options.namespaces(), watched),
 		Metrics:                       metricsOptions(options),
@@ -152,6 +145,10 @@ func newManager(config *rest.Config, options *Options, watched *watches) (ctrl.M
 		RetryPeriod:                   new(retryPeriod),
 		GracefulShutdownTimeout:       new(shutdownTimeout),
 	})
+	if err != nil {
+		return nil, err
+	}
+	return manager, addChecks(manager, watched)
 }
 
 // metricsOptions of the metrics server. It asks the API server who the caller is, and whether they may get /metrics.
@@ -227,7 +224,7 @@ func addControllers(
 		addNotifications(ctx, manager, options, clusterServices),
 		manager.Add(retention),
 		manager.Add(leaderMetrics(objectMetrics(cache, mandates.Lag))),
-		manager.Add(leaderMetrics(connectionMetrics(connections))),
+		manager.Add(leaderMetrics(connectionMetrics(connections, options.maxConcurrentReconciles))),
 		manager.Add(leaderMetrics(attemptMetrics(map[string]attempts{kindMandate: mandates, kindAction: actions}))),
 	)
 }

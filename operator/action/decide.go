@@ -58,7 +58,8 @@ func decideEmail(f facts) decision {
 
 // decideMandate is for what has to be there before the service can be asked.
 func decideMandate(f facts) decision {
-	m, waited, unusable := f.mandate, f.now.Sub(f.created), f.service.UnusableReason()
+	m, unusable := f.mandate, f.service.UnusableReason()
+	waited := f.now.Sub(f.created)
 	return cmp.Or(
 		when(m.deleting || !m.exists && (m.seen || waited >= missingAllowance), wait(v1alpha1.ReasonMandateGone)),
 		when(!m.exists, waitFor(v1alpha1.ReasonMandateNotFound, missingAllowance-waited)),

@@ -165,8 +165,8 @@ func (l *ConcurrencyLimiter) ReadsAreSlow() bool {
 	return slow
 }
 
-// followBreaker wakes up who may use the connection now. If the circuit is open, it wakes up the urgent ones whose status
-// does not say yet that they wait.
+// followBreaker wakes up who may use the connection now. If the circuit is open, it wakes up the urgent ones whose
+// status does not say yet that they wait.
 func (l *ConcurrencyLimiter) followBreaker() {
 	l.update(func() {
 		if l.breaker.ready() {

@@ -19,8 +19,8 @@ const (
 // share a pool of slots. There are as many workers as slots in it, and some more: no connection and no namespace takes
 // them all.
 type Limiters struct {
-	// Acquired is called with each slot that is taken: for what, and how long the object has waited. It must not block. Set
-	// it before use.
+	// Acquired is called with each slot that is taken: for what, and how long the object has waited. It must not block.
+	// Set it before use.
 	Acquired func(class Class, waited time.Duration)
 	capacity int // of each
 
@@ -107,9 +107,6 @@ func (l *Limiters) unlock() {
 		limiter.update(func() {})
 	}
 }
-
-// Capacity is how many slots each connection has; 0 is unlimited.
-func (l *Limiters) Capacity() int { return l.capacity }
 
 // SlotUsage is how many reconciliations have a slot of a connection, and how many objects wait for one.
 type SlotUsage struct{ Used, Waiting int }

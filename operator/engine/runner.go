@@ -89,7 +89,7 @@ func (r *Runner[S]) retry(ctx context.Context, object types.NamespacedName, curr
 		r.change(func() { delete(r.unrecorded, object) })
 	}()
 	for tries := 1; ; tries++ {
-		time.Sleep(WriteBackoff.After(tries))
+		<-time.After(WriteBackoff.After(tries))
 		_, err := Run(ctx, current, MaxSteps)
 		if !r.isFailedRecord(ctx, err) {
 			return // the next reconciliation finds out what is left to do

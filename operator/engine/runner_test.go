@@ -40,7 +40,7 @@ func TestRunnerGoesOn(t *testing.T) {
 				t.Fatalf("after try %d, %d are not recorded", try, runner.Unrecorded())
 			}
 		}
-		time.Sleep(3 * engine.WriteBackoff.Max)
+		<-time.After(3 * engine.WriteBackoff.Max)
 		synctest.Wait()
 		if runner.Unrecorded() != 0 || runner.FailedRecords() != 3 {
 			t.Fatalf("%d are not recorded, and %d tries failed", runner.Unrecorded(), runner.FailedRecords())
@@ -64,7 +64,7 @@ func TestRunnerEndsAfterADefect(t *testing.T) {
 		var runner engine.Runner[step]
 		panicking := &fake{plan: []step{"a"}, unrecorded: 1, failing: "a", panics: true}
 		_, _ = runner.Run(t.Context(), acme, starting(panicking))
-		time.Sleep(engine.WriteBackoff.Max)
+		<-time.After(engine.WriteBackoff.Max)
 		synctest.Wait()
 		if panicking.released != 1 || runner.Unrecorded() != 0 {
 			t.Errorf("it was released %d times, and %d are not recorded", panicking.released, runner.Unrecorded())
@@ -154,7 +154,7 @@ func TestDrainRecords(t *testing.T) {
 				if got := runner.Unrecorded(); got != test.left {
 					t.Errorf("%d attempts are not recorded, want %d", got, test.left)
 				}
-				time.Sleep(time.Minute) // until it ends
+				<-time.After(time.Minute) // until it ends
 			})
 		})
 	}
