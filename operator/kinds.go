@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -67,14 +66,11 @@ func missingKind(mapper meta.RESTMapper) error {
 // beside these some resources of the core group. One that has only RoleBindings may not, and works with
 // IdentityServices all the same: a watch that is refused would end it.
 func canReadClusterServices(ctx context.Context, manager ctrl.Manager, core ...string) (bool, error) {
+	groups := map[string]string{"clusteridentityservices": v1alpha1.SchemeGroupVersion.Group}
 	for _, resource := range append(core, "clusteridentityservices") {
-		group := ""
-		if !slices.Contains(core, resource) {
-			group = v1alpha1.SchemeGroupVersion.Group
-		}
 		for _, verb := range []string{"get", "list", "watch"} {
 			allowed, err := engine.IsAllowed(ctx, manager.GetClient(), authorizationv1.ResourceAttributes{
-				Group: group, Resource: resource, Verb: verb,
+				Group: groups[resource], Resource: resource, Verb: verb,
 			})
 			if err != nil {
 				return false, err

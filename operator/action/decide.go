@@ -35,14 +35,6 @@ func decide(f facts) decision {
 	)
 }
 
-// when is a decision if it applies, and none otherwise.
-func when(applies bool, d decision) decision {
-	if applies {
-		return d
-	}
-	return decision{}
-}
-
 func perform(s step) decision { return decision{Step: s} }
 
 func decideEmail(f facts) decision {

@@ -27,4 +27,5 @@ type decision = engine.Decision[step]
 var (
 	wait    = engine.NoStep[step]
 	waitFor = engine.WaitFor[step]
+	when    = engine.If[decision]
 )

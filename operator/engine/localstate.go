@@ -26,17 +26,20 @@ type entry[T any] struct {
 func (s *LocalState[T]) Update(object client.Object, change func(*T)) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name := client.ObjectKeyFromObject(object)
-	e := s.entries[name]
-	if e.uid != object.GetUID() {
-		e = entry[T]{uid: object.GetUID()}
-	}
+	e := s.entry(object)
 	change(&e.value)
 	if s.entries == nil {
 		s.entries = map[types.NamespacedName]entry[T]{}
 	}
-	s.entries[name] = e
+	s.entries[client.ObjectKeyFromObject(object)] = e
 	return e.value
+}
+
+func (s *LocalState[T]) entry(object client.Object) entry[T] {
+	if e := s.entries[client.ObjectKeyFromObject(object)]; e.uid == object.GetUID() {
+		return e
+	}
+	return entry[T]{uid: object.GetUID()}
 }
 
 // UpdateNamed changes what is remembered of the object that has a name. It reports whether there is anything.
@@ -55,11 +58,7 @@ func (s *LocalState[T]) UpdateNamed(name types.NamespacedName, change func(*T)) 
 func (s *LocalState[T]) Get(object client.Object) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.entries[client.ObjectKeyFromObject(object)]
-	if e.uid != object.GetUID() {
-		return entry[T]{}.value
-	}
-	return e.value
+	return s.entry(object).value
 }
 
 // Forget drops what is remembered of an object that is gone.

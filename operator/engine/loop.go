@@ -37,6 +37,14 @@ func WaitFor[S ~string](reason string, d time.Duration) Decision[S] {
 	return Decision[S]{Step: Wait, Reason: reason, RequeueAfter: d}
 }
 
+// If is a value if it applies, and none otherwise. cmp.Or gives the first of several that apply.
+func If[T any](applies bool, value T) (none T) {
+	if applies {
+		return value
+	}
+	return none
+}
+
 // Reconciliation is one Reconcile of one object.
 type Reconciliation[S ~string] interface {
 	// Decide gives the next step. It has no effect outside the process.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -24,24 +25,16 @@ type ServiceFacts struct {
 
 // UnknownReason says why nothing is known of the service, or "".
 func (f ServiceFacts) UnknownReason() string {
-	switch {
-	case !f.Exists:
-		return v1alpha1.ReasonIdentityServiceNotFound
-	case f.Denied:
-		return v1alpha1.ReasonIdentityServiceNotAllowed
-	case !f.Known:
-		return v1alpha1.ReasonIdentityServiceNotReady
-	default:
-		return ""
-	}
+	return cmp.Or(
+		If(!f.Exists, v1alpha1.ReasonIdentityServiceNotFound),
+		If(f.Denied, v1alpha1.ReasonIdentityServiceNotAllowed),
+		If(!f.Known, v1alpha1.ReasonIdentityServiceNotReady),
+	)
 }
 
 // UnusableReason says why no request can be sent to the service, or "".
 func (f ServiceFacts) UnusableReason() string {
-	if reason := f.UnknownReason(); reason != "" || f.Ready {
-		return reason
-	}
-	return v1alpha1.ReasonIdentityServiceNotReady
+	return cmp.Or(f.UnknownReason(), If(!f.Ready, v1alpha1.ReasonIdentityServiceNotReady))
 }
 
 // AccountConfirmed reports whether applications may be created with the account.

@@ -56,9 +56,6 @@ func (r *Revisions) before() (string, error) {
 // written compares the resourceVersion of a write with the highest one before it was sent. One that cannot be compared
 // counts as newer.
 func (r *Revisions) written(version, before string) error {
-	if r == nil {
-		return nil
-	}
 	order, err := resourceversion.CompareResourceVersion(version, before)
 	if err == nil && order <= 0 {
 		r.mu.Lock()

@@ -17,6 +17,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/secrets"
 )
 
@@ -140,16 +141,11 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 
 // problemOf says by one of three reasons why a Secret cannot be used; "" if it can, or if that is not known.
 func problemOf(err error, notFound, forbidden, notForThis string) string {
-	switch {
-	case apierrors.IsNotFound(err):
-		return notFound
-	case apierrors.IsForbidden(err):
-		return forbidden
-	case errors.Is(err, secrets.ErrNotForThis):
-		return notForThis
-	default:
-		return ""
-	}
+	return cmp.Or(
+		engine.If(apierrors.IsNotFound(err), notFound),
+		engine.If(apierrors.IsForbidden(err), forbidden),
+		engine.If(errors.Is(err, secrets.ErrNotForThis), notForThis),
+	)
 }
 
 // limitsOf gives the limits of a user, which all clients of the user share.

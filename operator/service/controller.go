@@ -246,16 +246,12 @@ func (e *entry) takeRequest(service connection.Service) {
 // reason returns the reason of the condition Ready. A service that asks to wait is as usable as it was before.
 func (e *entry) reason() string {
 	state, class, kind := e.breaker.Status()
-	switch {
-	case state != connection.Closed:
-		return reasonFor(class, kind)
-	case e.connected && e.failure == idv.KindForbidden:
-		return v1alpha1.ReasonReferencesForbidden
-	case e.connected:
-		return v1alpha1.ReasonConnected
-	default:
-		return reasonFor(connection.References, e.failure)
-	}
+	return cmp.Or(
+		engine.If(state != connection.Closed, reasonFor(class, kind)),
+		engine.If(e.connected && e.failure == idv.KindForbidden, v1alpha1.ReasonReferencesForbidden),
+		engine.If(e.connected, v1alpha1.ReasonConnected),
+		reasonFor(connection.References, e.failure),
+	)
 }
 
 // selectableReferences is the part of the reference data that Mandates can select, in order and each once: a service

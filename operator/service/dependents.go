@@ -180,5 +180,5 @@ func (d *dependents) add(m *v1alpha1.Mandate) {
 
 // setShared sets a condition that tells of several Mandates, or removes it.
 func setShared(status *v1alpha1.IdentityServiceStatus, generation int64, kind string, is bool) {
-	setWarning(status, generation, kind, reasonIf(is, kind), sharedMessages[kind])
+	setWarning(status, generation, kind, engine.If(is, kind), sharedMessages[kind])
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -65,22 +66,16 @@ const (
 
 // reasonFor says what fails, and how.
 func reasonFor(class connection.Class, kind idv.Kind) string {
-	switch {
-	case kind == idv.KindCredentials, kind == idv.KindForbidden: // of a login, or of all that was asked for
-		return v1alpha1.ReasonCredentialsInvalid
-	case kind == idv.KindUnreachable:
-		return v1alpha1.ReasonUnreachable
-	case class == connection.Read:
-		return v1alpha1.ReasonReadsFailing
-	case class == connection.Write:
-		return v1alpha1.ReasonWritesFailing
-	case kind == idv.KindConnection, kind == idv.KindTimeout:
-		return v1alpha1.ReasonUnreachable
-	case class == connection.Login:
-		return v1alpha1.ReasonLoginFailing
-	default:
-		return v1alpha1.ReasonIdentityServiceError
-	}
+	refused := kind == idv.KindCredentials || kind == idv.KindForbidden // a login, or all that was asked for
+	return cmp.Or(
+		engine.If(refused, v1alpha1.ReasonCredentialsInvalid),
+		engine.If(kind == idv.KindUnreachable, v1alpha1.ReasonUnreachable),
+		engine.If(class == connection.Read, v1alpha1.ReasonReadsFailing),
+		engine.If(class == connection.Write, v1alpha1.ReasonWritesFailing),
+		engine.If(kind == idv.KindConnection || kind == idv.KindTimeout, v1alpha1.ReasonUnreachable),
+		engine.If(class == connection.Login, v1alpha1.ReasonLoginFailing),
+		v1alpha1.ReasonIdentityServiceError,
+	)
 }
 
 // shownReason is the reason to show: what keeps everybody from a service that works comes first.
@@ -111,7 +106,7 @@ func (r *Reconciler) writeStatus(
 		status.MandateTypes, status.Truncated = mandateTypes(e.references)
 	}
 	setProgress(status, generation, reason)
-	remains := reasonIf(blocksDeletion(service, found.needed), v1alpha1.ReasonMandatesRemain)
+	remains := engine.If(blocksDeletion(service, found.needed), v1alpha1.ReasonMandatesRemain)
 	setWarning(status, generation, v1alpha1.ConditionInUse, remains, remainingMessage(found.needed))
 	setShared(status, generation, v1alpha1.ConditionApplicationsMissing, found.confirming >= manyMissing)
 	setShared(status, generation, v1alpha1.ConditionAccountChanged, e.account.isChanged(status, found))
@@ -148,16 +143,8 @@ func setProgress(status *v1alpha1.IdentityServiceStatus, generation int64, reaso
 		ready.Status = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&status.Conditions, ready)
-	stalled := reasonIf(slices.Contains(stalledReasons, reason), reason)
+	stalled := engine.If(slices.Contains(stalledReasons, reason), reason)
 	setWarning(status, generation, v1alpha1.ConditionStalled, stalled, ready.Message)
-}
-
-// reasonIf is a reason if a condition is True, and "" otherwise.
-func reasonIf(is bool, reason string) string {
-	if is {
-		return reason
-	}
-	return ""
 }
 
 // setWarning sets a condition that is there only while it is True, or removes it without a reason.
