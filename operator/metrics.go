@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/mandate"
 	"github.com/mandate-io/idv/operator/notification"
 )
@@ -102,10 +104,7 @@ func observeRequest(r idv.RequestResult) {
 func observeRecovery(by mandate.RecoveredBy) { recoveredAnswers.WithLabelValues(string(by)).Inc() }
 
 func observeAction(actionType v1alpha1.MandateActionType, complete bool, reason string) {
-	result := "failed"
-	if complete {
-		result = "complete"
-	}
+	result := cmp.Or(engine.If(complete, "complete"), "failed")
 	endedActions.WithLabelValues(string(actionType), result, reason).Inc()
 }
 
@@ -117,14 +116,7 @@ func observeWaits(kind string, limiters *connection.Limiters) {
 }
 
 func createOutcome(outcome idv.Outcome) string {
-	switch outcome {
-	case idv.Done:
-		return outcomeCreated
-	case idv.NotSent:
-		return outcomeNotSent
-	case idv.Refused, idv.Forbidden:
-		return outcomeRefused
-	default:
-		return outcomeUnknown
-	}
+	return cmp.Or(map[idv.Outcome]string{
+		idv.Done: outcomeCreated, idv.NotSent: outcomeNotSent, idv.Refused: outcomeRefused, idv.Forbidden: outcomeRefused,
+	}[outcome], outcomeUnknown)
 }

@@ -149,17 +149,19 @@ func Known(m *v1alpha1.Mandate) []Expected {
 // Recorded takes the ids over that a record has: which individual is which was written there before anything was sent
 // for one. A record may be nil.
 func Recorded(known []Expected, record *v1alpha1.ApplicationRecord) []Expected {
-	for i := range known {
-		if record == nil {
-			break
-		}
-		for _, recorded := range record.Spec.Individuals {
-			if recorded.Name == known[i].Name {
-				known[i].ID = recorded.ID
-			}
+	if record == nil {
+		return known
+	}
+	for _, recorded := range record.Spec.Individuals {
+		if i := indexOf(known, recorded.Name); i >= 0 {
+			known[i].ID = recorded.ID
 		}
 	}
 	return known
+}
+
+func indexOf(individuals []Expected, name string) int {
+	return slices.IndexFunc(individuals, func(e Expected) bool { return e.Name == name })
 }
 
 // Sent adds what the individuals were sent with, as the live Mandate and its Secrets say: the spec cannot change once
@@ -171,7 +173,7 @@ func Sent(
 	expected := slices.Clone(known)
 	for i := range live.Spec.Individuals {
 		individual := &live.Spec.Individuals[i]
-		named := slices.IndexFunc(expected, func(e Expected) bool { return e.Name == individual.Name })
+		named := indexOf(expected, individual.Name)
 		if named < 0 {
 			continue
 		}
