@@ -14,19 +14,15 @@ var (
 	_ ephemeral.EphemeralResourceWithRenew     = (*accessTokenEphemeral)(nil)
 )
 
-type accessTokenEphemeral struct{ connection *connection }
+type accessTokenEphemeral struct{ ephemeralResource }
 
 type accessTokenModel struct {
 	Token   types.String `tfsdk:"token"`
 	RenewAt types.String `tfsdk:"renew_at"`
 }
 
-func newAccessTokenEphemeral() ephemeral.EphemeralResource { return &accessTokenEphemeral{} }
-
-func (e *accessTokenEphemeral) Metadata(
-	_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse,
-) {
-	resp.TypeName = "idv_access_token"
+func newAccessTokenEphemeral() ephemeral.EphemeralResource {
+	return &accessTokenEphemeral{ephemeralResource{typeName: "idv_access_token"}}
 }
 
 func (e *accessTokenEphemeral) Schema(
@@ -49,12 +45,6 @@ func (e *accessTokenEphemeral) Schema(
 			},
 		},
 	}
-}
-
-func (e *accessTokenEphemeral) Configure(
-	_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse,
-) {
-	e.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (e *accessTokenEphemeral) Open(ctx context.Context, _ ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {

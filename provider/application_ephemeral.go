@@ -14,7 +14,7 @@ import (
 
 var _ ephemeral.EphemeralResourceWithConfigure = (*applicationEphemeral)(nil)
 
-type applicationEphemeral struct{ connection *connection }
+type applicationEphemeral struct{ ephemeralResource }
 
 type applicationModel struct {
 	ApplicationID types.Int64       `tfsdk:"application_id"`
@@ -28,12 +28,8 @@ type applicationModel struct {
 	JSON          types.String      `tfsdk:"json"`
 }
 
-func newApplicationEphemeral() ephemeral.EphemeralResource { return &applicationEphemeral{} }
-
-func (e *applicationEphemeral) Metadata(
-	_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse,
-) {
-	resp.TypeName = "idv_application"
+func newApplicationEphemeral() ephemeral.EphemeralResource {
+	return &applicationEphemeral{ephemeralResource{typeName: "idv_application"}}
 }
 
 func (e *applicationEphemeral) Schema(
@@ -51,36 +47,18 @@ func (e *applicationEphemeral) Schema(
 			},
 			"name":      sensitiveString("Name of the application."),
 			"reference": sensitiveString("Reference of the application."),
-			"state": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "State of the application, as the service names it.",
-			},
+			"state":     computedString("State of the application, as the service names it."),
 			"mandate_type": schema.SingleNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "Mandate type of the application.",
 				Attributes: map[string]schema.Attribute{
-					"id": schema.Int64Attribute{
-						Computed:            true,
-						MarkdownDescription: "ID of the mandate type; null if the service returns none.",
-					},
-					"code": schema.StringAttribute{
-						Computed:            true,
-						MarkdownDescription: "Code of the mandate type; null if the service returns none.",
-					},
-					"name": schema.StringAttribute{
-						Computed:            true,
-						MarkdownDescription: "Display name of the mandate type; null if the service returns none.",
-					},
-					"description": schema.StringAttribute{
-						Computed:            true,
-						MarkdownDescription: "Description of the mandate type; null if the service returns none.",
-					},
+					"id":          computedInt64("ID of the mandate type; null if the service returns none."),
+					"code":        computedString("Code of the mandate type; null if the service returns none."),
+					"name":        computedString("Display name of the mandate type; null if the service returns none."),
+					"description": computedString("Description of the mandate type; null if the service returns none."),
 				},
 			},
-			"archived": schema.BoolAttribute{
-				Computed:            true,
-				MarkdownDescription: "Whether the application is archived.",
-			},
+			"archived":          computedBool("Whether the application is archived."),
 			"available_actions": actionsAttribute("Actions that the service offers for the application."),
 			"individuals": schema.ListNestedAttribute{
 				Computed: true,
@@ -91,12 +69,6 @@ func (e *applicationEphemeral) Schema(
 			"json": sensitiveString("Complete response of the service, as JSON with sorted keys."),
 		},
 	}
-}
-
-func (e *applicationEphemeral) Configure(
-	_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse,
-) {
-	e.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (e *applicationEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {

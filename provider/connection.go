@@ -23,10 +23,16 @@ type connection struct {
 	referencesGroup singleflight.Group
 	references      atomic.Pointer[client.References]
 
+	// fieldNames maps the arguments of a subscription to the names that the service uses for them.
+	fieldNames map[string]string
+
 	locks     applicationLocks
 	abandoned abandonedSubscriptions
-	// managed holds the subscriptions of the state, by subscriptionKey.
-	managed sync.Map
+	// managed and created hold the subscriptions of the state, and those that this run has created, by key.
+	managed, created sync.Map
+	// replaces means that this run has created a subscription with ABANDON. If a destroy is planned after that, it is the
+	// second half of a replacement with create_before_destroy: all others are planned before anything is created.
+	replaces atomic.Bool
 }
 
 // connectionFrom returns the provider data, or nil while the provider is not configured, as in `terraform validate`.
@@ -73,4 +79,24 @@ func (c *connection) fetchReferences(ctx context.Context, diags *diag.Diagnostic
 		return nil
 	}
 	return c.references.Load()
+}
+
+// complete gives a subscription the field names, if there is one.
+func (c *connection) complete(m *subscriptionModel) {
+	if m != nil && c != nil {
+		m.fieldNames = c.fieldNames
+	}
+}
+
+// setManaged records that a subscription is in the state of this run. The plan of its replacement finds it, which is no
+// error.
+func (c *connection) setManaged(m *subscriptionModel) {
+	if m.isIdentified() && c != nil {
+		c.managed.Store(m.key(), true)
+	}
+}
+
+func (c *connection) isManaged(m *subscriptionModel) bool {
+	_, ok := c.managed.Load(m.key())
+	return ok
 }

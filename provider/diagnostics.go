@@ -58,12 +58,16 @@ func addRejection(diags *diag.Diagnostics, summary string, err error, fields req
 		return strings.Compare(fields.attributes[a].String(), fields.attributes[b].String())
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(messages), byAttribute) {
-		diags.AddAttributeError(fields.attributes[key], summary,
-			detail+"\n\nMessage of the service about this field: "+strings.Join(messages[key], "; "))
+		message := detail + "\n\nMessage of the service about this field: " + strings.Join(messages[key], "; ")
+		if at := fields.attributes[key]; at.Equal(path.Empty()) { // a write-only argument, whose line may not be shown
+			diags.AddError(summary, message)
+		} else {
+			diags.AddAttributeError(at, summary, message)
+		}
 	}
 	if len(others) > 0 {
 		diags.AddError(summary, detail+"\n\nRejected fields without an attribute of their own: "+uniqueList(others)+
-			". Set them in `payload_json` or `payload_json_wo`, or map names with `field_names`.")
+			". Set them in `payload_json` or `payload_json_wo`, or map names with `webhook_field_names` of the provider block.")
 	}
 }
 
@@ -128,7 +132,7 @@ func (f messageFilter) causeWithFields(err error, fields []string) string {
 	case ok && failure.Kind == client.KindServer && failure.Status != 0 && !failure.Login:
 		return fmt.Sprintf("The service returned an error (%s).", httpStatus(failure)) + f.summary(failure) + pauseOf(failure)
 	default:
-		return asSentence(err) + pauseOf(err)
+		return asSentence(err) + f.summary(failure) + pauseOf(err)
 	}
 }
 

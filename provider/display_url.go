@@ -2,6 +2,7 @@ package provider
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -42,8 +43,8 @@ func removeSecrets(u *url.URL) {
 // isToken reports whether a segment of a path is as long as a token of the operator's receiver.
 func isToken(segment string) bool { return utf8.RuneCountInString(segment) >= receiver.MinTokenLength }
 
-// urlSecrets returns the parts of a URL that displayURL leaves out.
-func urlSecrets(text string) []string {
+// urlSecrets returns the parts of a URL that displayURL leaves out, and the segments of the path that are secret.
+func urlSecrets(text string, isSecret func(segment string) bool) []string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return []string{text}
@@ -56,9 +57,9 @@ func urlSecrets(text string) []string {
 		secrets = append(secrets, values...)
 	}
 	for segment := range strings.SplitSeq(u.Path, "/") {
-		if isToken(segment) {
+		if isSecret(segment) {
 			secrets = append(secrets, segment)
 		}
 	}
-	return secrets
+	return slices.DeleteFunc(secrets, func(secret string) bool { return secret == "" })
 }

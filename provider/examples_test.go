@@ -24,13 +24,17 @@ var exampleSettings = map[string]struct {
 	using    string // a configuration that uses the example
 	outputs  []string
 }{
-	"provider":          {using: `data "idv_references" "all" {}`},
-	"getting-started":   {outputs: []string{`"kyc"`, "127.0.0.1:8481"}},
-	"notifications":     {outputs: []string{`"kyc"`, "/notifications/default/default/xxxxx"}},
+	"provider":        {using: `data "idv_references" "all" {}`},
+	"getting-started": {outputs: []string{`"kyc"`, "account/sha256:"}},
+	"notifications":   {outputs: []string{`"kyc"`, "account/sha256:"}},
+	"notifications-of-teams": {outputs: []string{
+		`"billing"`, `"lending"`, `"onboarding"`, `"payments"`, `"risk"`, "account/sha256:",
+	}},
 	"other-field-names": {dialects: map[string]string{"subscribeFields": "renamed"}},
 	"functions/notification_url": {outputs: []string{
 		"https://hooks.example.com/notifications/team-a/default/replace-me", "/notifications/-/shared",
 	}},
+	"functions/url_sha256":          {outputs: []string{"account/sha256:" + hookDigest}},
 	"functions/mandate_reference":   {outputs: []string{`"onboarding.acme"`, `"eu-onboarding.acme"`}},
 	"data-sources/idv_country":      {outputs: []string{"United Kingdom"}},
 	"data-sources/idv_mandate_type": {outputs: []string{"17"}},
@@ -56,11 +60,16 @@ func TestExamples(t *testing.T) {
 					e.workspace = c.inProcess(t, s.providerBlock())
 				}
 				e.env = append(e.env, "PATH="+curl+":"+os.Getenv("PATH"), "TF_VAR_webhook_secret=s",
-					"TF_VAR_receiver_token=0123456789abcdef0123456789abcdef")
+					"TF_VAR_receiver_token="+receiverToken, "TF_VAR_receiver_tokens="+tokensOfTeams)
 				e.writeAdapted(t, "main.tf", e.configuration(t)+e.block)
+				if strings.Contains(e.configuration(t), `"../modules/notifications"`) {
+					e.copyModule(t, notificationsModule, "../modules/notifications")
+					e.getModules(t)
+				}
 
 				e.must(t, "apply", "-auto-approve")
 				e.mustPlanNothing(t)
+				mustNotContain(t, "the state", e.state(t), receiverToken)
 				output := e.must(t, "output", "-json").output
 				for _, want := range exampleSettings[dir].outputs {
 					if !strings.Contains(output, want) {

@@ -13,7 +13,7 @@ import (
 
 var _ ephemeral.EphemeralResourceWithConfigure = (*individualEphemeral)(nil)
 
-type individualEphemeral struct{ connection *connection }
+type individualEphemeral struct{ ephemeralResource }
 
 type individualEphemeralModel struct {
 	IndividualID types.Int64 `tfsdk:"individual_id"`
@@ -22,12 +22,8 @@ type individualEphemeralModel struct {
 	JSON types.String `tfsdk:"json"`
 }
 
-func newIndividualEphemeral() ephemeral.EphemeralResource { return &individualEphemeral{} }
-
-func (e *individualEphemeral) Metadata(
-	_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse,
-) {
-	resp.TypeName = "idv_individual"
+func newIndividualEphemeral() ephemeral.EphemeralResource {
+	return &individualEphemeral{ephemeralResource{typeName: "idv_individual"}}
 }
 
 func (e *individualEphemeral) Schema(
@@ -49,12 +45,6 @@ func (e *individualEphemeral) Schema(
 			"individual reads it again. An attribute that the service does not return is null.",
 		Attributes: attributes,
 	}
-}
-
-func (e *individualEphemeral) Configure(
-	_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse,
-) {
-	e.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (e *individualEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {

@@ -70,52 +70,22 @@ func flattenActions(actions []client.Action) []actionModel {
 
 func individualAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id": schema.Int64Attribute{
-			Computed:            true,
-			MarkdownDescription: "ID of the individual; null if the service returns none.",
-		},
-		"reference": sensitiveString("Reference of the individual."),
-		"state": schema.StringAttribute{
-			Computed:            true,
-			MarkdownDescription: "State of the individual, as the service names it.",
-		},
-		"terms_accepted": schema.BoolAttribute{
-			Computed:            true,
-			MarkdownDescription: "Whether the individual has accepted the terms.",
-		},
-		"checks_in_review": schema.Int32Attribute{
-			Computed:            true,
-			MarkdownDescription: "Number of checks in review, as the service counts them.",
-		},
-		"checks_pending": schema.Int32Attribute{
-			Computed:            true,
-			MarkdownDescription: "Number of pending checks, as the service counts them.",
-		},
-		"checks_passed": schema.Int32Attribute{
-			Computed:            true,
-			MarkdownDescription: "Number of passed checks, as the service counts them.",
-		},
+		"id":                computedInt64("ID of the individual; null if the service returns none."),
+		"reference":         sensitiveString("Reference of the individual."),
+		"state":             computedString("State of the individual, as the service names it."),
+		"terms_accepted":    computedBool("Whether the individual has accepted the terms."),
+		"checks_in_review":  computedInt32("Number of checks in review, as the service counts them."),
+		"checks_pending":    computedInt32("Number of pending checks, as the service counts them."),
+		"checks_passed":     computedInt32("Number of passed checks, as the service counts them."),
 		"completed_actions": actionsAttribute("Actions that the individual has completed."),
 		"checks": schema.ListNestedAttribute{
 			Computed:            true,
 			MarkdownDescription: "Checks, in the order of the response. Their results are in `json`.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"id": schema.Int64Attribute{
-					Computed:            true,
-					MarkdownDescription: "ID of the check; null if the service returns none.",
-				},
-				"name": schema.StringAttribute{
-					Computed:            true,
-					MarkdownDescription: "Name of the check.",
-				},
-				"title": schema.StringAttribute{
-					Computed:            true,
-					MarkdownDescription: "Display name of the check.",
-				},
-				"state": schema.StringAttribute{
-					Computed:            true,
-					MarkdownDescription: "State of the check, as the service names it.",
-				},
+				"id":    computedInt64("ID of the check; null if the service returns none."),
+				"name":  computedString("Name of the check."),
+				"title": computedString("Display name of the check."),
+				"state": computedString("State of the check, as the service names it."),
 			}},
 		},
 	}
@@ -126,23 +96,9 @@ func actionsAttribute(description string) schema.ListNestedAttribute {
 		Computed:            true,
 		MarkdownDescription: description,
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-			"id": schema.Int64Attribute{
-				Computed:            true,
-				MarkdownDescription: "ID of the action; null if the service returns none.",
-			},
-			"name": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "Name of the action.",
-			},
-			"title": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "Display name of the action.",
-			},
+			"id":    computedInt64("ID of the action; null if the service returns none."),
+			"name":  computedString("Name of the action."),
+			"title": computedString("Display name of the action."),
 		}},
 	}
-}
-
-// sensitiveString is for values that Terraform's own errors, which quote values, must not show.
-func sensitiveString(description string) schema.StringAttribute {
-	return schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: description}
 }

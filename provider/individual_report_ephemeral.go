@@ -19,7 +19,7 @@ var _ ephemeral.EphemeralResourceWithConfigure = (*individualReportEphemeral)(ni
 // maxReportMiB keeps the report, with base64, below 64 MiB: the largest message that a provider can send.
 const maxReportMiB = 16
 
-type individualReportEphemeral struct{ connection *connection }
+type individualReportEphemeral struct{ ephemeralResource }
 
 type individualReportModel struct {
 	IndividualID  types.Int64  `tfsdk:"individual_id"`
@@ -27,12 +27,8 @@ type individualReportModel struct {
 	ContentBase64 types.String `tfsdk:"content_base64"`
 }
 
-func newIndividualReportEphemeral() ephemeral.EphemeralResource { return &individualReportEphemeral{} }
-
-func (e *individualReportEphemeral) Metadata(
-	_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse,
-) {
-	resp.TypeName = "idv_individual_report"
+func newIndividualReportEphemeral() ephemeral.EphemeralResource {
+	return &individualReportEphemeral{ephemeralResource{typeName: "idv_individual_report"}}
 }
 
 func (e *individualReportEphemeral) Schema(
@@ -59,12 +55,6 @@ func (e *individualReportEphemeral) Schema(
 				"variable of a provisioner holds at most 128 KiB; pass a larger report to a write-only argument."),
 		},
 	}
-}
-
-func (e *individualReportEphemeral) Configure(
-	_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse,
-) {
-	e.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (e *individualReportEphemeral) Open(

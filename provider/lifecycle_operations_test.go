@@ -31,15 +31,34 @@ var lifecycleOperations = []lifecycleOperation{
 	{name: "Change of `events`", configure: changed(receiver, `events = ["application.completed"]`)},
 	{name: "Change of `payload_json`", configure: changed(receiver, `payload_json = jsonencode({ note = "changed" })`)},
 	{name: "Another form of the same request", configure: changed("https://hooks.example.com:443/idv",
-		"field_names = {}\n  payload_json = jsonencode({ url = \"https://hooks.example.com/idv\" })")},
+		"payload_json = jsonencode({ url = \"https://hooks.example.com/idv\" })")},
 	{name: "Change of `deletion_policy` only", configure: func(t *testing.T, l *lifecycleCell) {
 		l.deletionPolicy = map[string]string{"PREVENT": "ABANDON", "ABANDON": "PREVENT"}[l.deletionPolicy]
 		l.configure(t, receiver, "")
 	}},
-	{name: "Change of `on_existing` only", configure: func(t *testing.T, l *lifecycleCell) {
-		l.onExisting = map[string]string{"fail": "adopt", "adopt": "fail"}[l.onExisting]
-		l.configure(t, receiver, "")
+	{name: "Change of `deletion_policy` and `url`", configure: func(t *testing.T, l *lifecycleCell) {
+		l.deletionPolicy = map[string]string{"PREVENT": "ABANDON", "ABANDON": "PREVENT"}[l.deletionPolicy]
+		l.configure(t, otherReceiver, "")
 	}},
+	{
+		name:      "Change of `response_export_values` only",
+		configure: changed(receiver, `response_export_values = { id = "/id" }`),
+	},
+	{name: "From `url` to an equal `url_wo`", configure: changedWriteOnly(receiver, 1)},
+	{name: "From `url` to another `url_wo`", configure: changedWriteOnly(otherReceiver, 1)},
+	{name: "From `url_wo` to an equal `url`", prepare: appliedWriteOnly, configure: changed(receiver, "")},
+	{
+		name: "Another `url_wo`, same `url_wo_version`", prepare: appliedWriteOnly,
+		configure: changedWriteOnly(otherReceiver, 1),
+	},
+	{
+		name: "Another `url_wo`, another `url_wo_version`", prepare: appliedWriteOnly,
+		configure: changedWriteOnly(otherReceiver, 2),
+	},
+	{
+		name: "Same `url_wo`, another `url_wo_version`", prepare: appliedWriteOnly,
+		configure: changedWriteOnly(receiver, 2),
+	},
 	{name: "`-replace`", plan: []string{"-replace=" + ops}},
 	{name: "`-replace` and a change of `events`", plan: []string{"-replace=" + ops},
 		configure: changed(receiver, `events = ["application.completed"]`)},
@@ -66,14 +85,6 @@ var lifecycleOperations = []lifecycleOperation{
 		renamed := strings.Replace(l.subscription(receiver, ""), `"ops"`, `"renamed"`, 1)
 		l.write(t, renamed+"moved {\n  from = "+ops+"\n  to = idv_webhook_subscription.renamed\n}")
 	}},
-	{name: "`moved` block, from `terraform_data`", prepare: func(t *testing.T, l *lifecycleCell) {
-		l.subscribe(t)
-		l.write(t, fmt.Sprintf("resource \"terraform_data\" \"ops\" {\n  input = { url = %q, application_id = %d }\n}",
-			receiver, l.application))
-		l.must(t, "apply", "-auto-approve")
-	}, configure: func(t *testing.T, l *lifecycleCell) {
-		l.write(t, l.subscription(receiver, "")+"moved {\n  from = terraform_data.ops\n  to = "+ops+"\n}")
-	}},
 	{name: "`removed` block with `destroy = false`", configure: func(t *testing.T, l *lifecycleCell) {
 		l.write(t, "removed {\n  from = "+ops+"\n  lifecycle {\n    destroy = false\n  }\n}")
 	}},
@@ -86,7 +97,8 @@ var lifecycleOperations = []lifecycleOperation{
 		name: "`import` block with an identity", prepare: subscribed,
 		configure: func(t *testing.T, l *lifecycleCell) {
 			l.write(t, l.subscription(receiver, "")+fmt.Sprintf(
-				"import {\n  to = %s\n  identity = {\n    application_id = %d\n    url = %q\n  }\n}", ops, l.application, receiver))
+				"import {\n  to = %s\n  identity = {\n    application_id = %d\n    url_sha256 = %q\n  }\n}",
+				ops, l.application, hookDigest))
 		},
 	},
 	{name: "`import` command, then apply", prepare: func(t *testing.T, l *lifecycleCell) {
@@ -96,10 +108,25 @@ var lifecycleOperations = []lifecycleOperation{
 	}},
 	{name: "`import` of a subscription with further arguments", prepare: subscribed,
 		configure: func(t *testing.T, l *lifecycleCell) {
-			l.write(t, l.subscription(receiver, "field_names = { events = \"topics\" }\n  "+
+			l.write(t, l.subscription(receiver, "timeouts {\n    read = \"5s\"\n  }\n  "+
 				"payload_json = jsonencode({ note = \"kept\" })\n  payload_json_wo = jsonencode({ secret = \"s3cret\" })")+
 				l.importBlock())
 		}},
+	{
+		name: "`import` block with an id, and `url_wo`", prepare: subscribed,
+		configure: func(t *testing.T, l *lifecycleCell) { l.write(t, l.writeOnly(receiver, 1)+l.importBlock()) },
+	},
+	{name: "The application is gone, no change", prepare: gone},
+	{
+		name: "The application is gone, change of `events`", prepare: gone,
+		configure: changed(receiver, `events = ["application.completed"]`),
+	},
+	{name: "The application is gone, `-replace`", prepare: gone, plan: []string{"-replace=" + ops}},
+	{name: "The application is gone, `destroy`", prepare: gone, plan: []string{"-destroy"}},
+	{name: "The application is gone, create", prepare: func(t *testing.T, l *lifecycleCell) {
+		l.deleteApplication(t)
+		l.configure(t, receiver, "")
+	}},
 	{name: "`taint`, then apply", prepare: func(t *testing.T, l *lifecycleCell) {
 		applied(receiver, "")(t, l)
 		l.must(t, "taint", ops)
@@ -155,18 +182,54 @@ func subscribed(t *testing.T, l *lifecycleCell) {
 // lifecycleCell is one operation with one choice of policies.
 type lifecycleCell struct {
 	*workspace
-	service                    *service
-	application                int64
-	deletionPolicy, onExisting string
+	service        *service
+	application    int64
+	deletionPolicy string
+	gone           bool // the service has deleted the application
 }
 
 func (l *lifecycleCell) subscription(url, more string) string {
-	return subscription(l.application, url, fmt.Sprintf("deletion_policy = %q\n  on_existing = %q\n  %s",
-		l.deletionPolicy, l.onExisting, more))
+	return subscription(l.application, url, fmt.Sprintf("deletion_policy = %q\n  %s", l.deletionPolicy, more))
+}
+
+// writeOnly is the subscription with its URL in url_wo.
+func (l *lifecycleCell) writeOnly(url string, version int) string {
+	config := strings.Replace(l.subscription(url, ""), "  url = ", "  url_wo = ", 1)
+	versioned := fmt.Sprintf("  url_wo_version = %d\n  deletion_policy", version)
+	return strings.Replace(config, "  deletion_policy", versioned, 1)
+}
+
+// changedWriteOnly is changed for url_wo.
+func changedWriteOnly(url string, version int) func(*testing.T, *lifecycleCell) {
+	return func(t *testing.T, l *lifecycleCell) {
+		t.Helper()
+		l.write(t, l.writeOnly(url, version))
+	}
+}
+
+func appliedWriteOnly(t *testing.T, l *lifecycleCell) {
+	t.Helper()
+	l.write(t, l.writeOnly(receiver, 1))
+	l.must(t, "apply", "-auto-approve")
+}
+
+// gone applies the resource, and deletes its application.
+func gone(t *testing.T, l *lifecycleCell) {
+	t.Helper()
+	applied(receiver, "")(t, l)
+	l.deleteApplication(t)
+}
+
+func (l *lifecycleCell) deleteApplication(t *testing.T) {
+	t.Helper()
+	l.gone = true
+	if _, err := l.service.client.DeleteApplication(t.Context(), l.application); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (l *lifecycleCell) importBlock() string {
-	return fmt.Sprintf("import {\n  to = %s\n  id = \"%d/%s\"\n}", ops, l.application, receiver)
+	return fmt.Sprintf("import {\n  to = %s\n  id = \"%d/sha256:%s\"\n}", ops, l.application, hookDigest)
 }
 
 func (l *lifecycleCell) configure(t *testing.T, url, more string) {

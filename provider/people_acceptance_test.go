@@ -90,11 +90,14 @@ resource "idv_webhook_subscription" "created" {
 resource "idv_webhook_subscription" "adopted" {
   url             = "https://hooks.example.com/idv"
   application_id  = 4711
-  on_existing     = "adopt"
   deletion_policy = "ABANDON"
 }
+import {
+  to = idv_webhook_subscription.adopted
+  id = "4711/https://hooks.example.com/idv"
+}
 resource "terraform_data" "consumer" {
-  input = data.idv_webhook.w.json
+  input = data.idv_webhook.w.webhooks
   provisioner "local-exec" {
     command = "printf '%s %s %s %s' \"$APPLICATION\" \"$INDIVIDUAL\" \"$REPORT\" \"$TOKEN\" >\"$OUT\""
     environment = {

@@ -78,7 +78,7 @@ func plainValue(t *testing.T, value tftypes.Value) any {
 	case value.Type().Is(tftypes.String):
 		_ = value.As(&text)
 		return text
-	case value.Type().Is(tftypes.Number):
+	case value.Type().Is(tftypes.Number), value.Type().Is(tftypes.Bool):
 		return value.String()
 	case value.As(&items) == nil:
 		all := []any{}

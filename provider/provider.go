@@ -2,7 +2,8 @@
 //
 // Webhook subscriptions are a managed resource. Data sources read reference data. Tokens and personal data are
 // ephemeral resources, so they are never in a state or a plan. An operation that e-mails a person is an action. Each
-// has a file of its own, and the subscription one for each concern: schema, model, request, response, plan.
+// has a file of its own. webhook_subscription_resource.go tells how a subscription is created, read, updated and
+// deleted. The files beside it have one concern each.
 package provider
 
 import (
@@ -64,7 +65,7 @@ func (p *idvProvider) EphemeralResources(context.Context) []func() ephemeral.Eph
 }
 
 func (p *idvProvider) Functions(context.Context) []func() function.Function {
-	return []func() function.Function{newMandateReferenceFunction, newNotificationURLFunction}
+	return []func() function.Function{newMandateReferenceFunction, newNotificationURLFunction, newURLSHA256Function}
 }
 
 func (p *idvProvider) Actions(context.Context) []func() action.Action {

@@ -27,7 +27,7 @@ func (p *idvProvider) Configure(
 		return
 	}
 	settings := config.withEnvironment()
-	connection := &connection{}
+	connection := &connection{fieldNames: stringsOf(config.WebhookFieldNames)}
 	if connection.unknownArgument = settings.unknownArgument(); connection.unknownArgument == "" {
 		var configError diag.Diagnostic
 		connection.client, configError = settings.newClient(ctx, userAgent(p.version, req.TerraformVersion))

@@ -15,6 +15,7 @@ type providerModel struct {
 	ProxyURL             types.String  `tfsdk:"proxy_url"`
 	RequestTimeout       types.String  `tfsdk:"request_timeout"`
 	MaxRequestsPerSecond types.Float64 `tfsdk:"max_requests_per_second"`
+	WebhookFieldNames    types.Map     `tfsdk:"webhook_field_names"`
 }
 
 // unknownArgument returns the name of the first argument that Terraform does not know yet, or "".
@@ -35,6 +36,7 @@ func (m providerModel) unknownArgument() string {
 		{"proxy_url", m.ProxyURL.IsUnknown()},
 		{"request_timeout", m.RequestTimeout.IsUnknown()},
 		{"max_requests_per_second", m.MaxRequestsPerSecond.IsUnknown()},
+		{"webhook_field_names", !isKnown(m.WebhookFieldNames)},
 	} {
 		if argument.unknown {
 			return argument.name

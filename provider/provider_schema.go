@@ -1,12 +1,17 @@
 package provider
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
@@ -97,6 +102,38 @@ func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *
 				// With less, ten concurrent operations would wait for each other longer than their timeout.
 				Validators: []validator.Float64{float64validator.AtLeast(1)},
 			},
+			"webhook_field_names": schema.MapAttribute{
+				Optional:    true,
+				ElementType: types.StringType,
+				MarkdownDescription: "Names of the request fields for `url`, `events` and `application_id` of a webhook " +
+					"subscription, if the service uses other names, such as `{ url = \"target_url\" }`.",
+				Validators: []validator.Map{
+					mapvalidator.KeysAre(stringvalidator.OneOf("url", "events", "application_id")),
+					mapvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
+					fieldNamesValidator{},
+				},
+			},
 		},
+	}
+}
+
+// fieldNamesValidator rejects two arguments in one field, where the second would silently replace the first.
+type fieldNamesValidator struct{}
+
+func (fieldNamesValidator) Description(context.Context) string { return "the names must differ" }
+
+func (v fieldNamesValidator) MarkdownDescription(ctx context.Context) string {
+	return v.Description(ctx)
+}
+
+func (fieldNamesValidator) ValidateMap(_ context.Context, req validator.MapRequest, resp *validator.MapResponse) {
+	names, attributes := stringsOf(req.ConfigValue), map[string]string{}
+	for _, attribute := range []string{"url", "events", "application_id"} {
+		name := cmp.Or(names[attribute], attribute)
+		if other, ok := attributes[name]; ok {
+			resp.Diagnostics.AddAttributeError(req.Path, "Invalid webhook_field_names", fmt.Sprintf(
+				"%#q and %#q have the same field name %q. Give each a field name of its own.", other, attribute, name))
+		}
+		attributes[name] = attribute
 	}
 }

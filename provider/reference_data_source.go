@@ -22,18 +22,16 @@ var (
 
 // referenceDataSource finds one entry in one list of the reference data.
 type referenceDataSource struct {
-	typeName         string
+	dataSource
 	singular, plural string
 	idDescription    string
 	codeDescription  string
 	entries          func(*client.References) []client.Reference
-
-	connection *connection
 }
 
 func newMandateTypeDataSource() datasource.DataSource {
 	return &referenceDataSource{
-		typeName: "idv_mandate_type", singular: "mandate type", plural: "mandate types",
+		dataSource: dataSource{typeName: "idv_mandate_type"}, singular: "mandate type", plural: "mandate types",
 		idDescription:   "ID of the mandate type, which a new application refers to.",
 		codeDescription: "Code, such as `kyc`; not case-sensitive.",
 		entries:         func(r *client.References) []client.Reference { return r.MandateTypes },
@@ -42,7 +40,7 @@ func newMandateTypeDataSource() datasource.DataSource {
 
 func newCountryDataSource() datasource.DataSource {
 	return &referenceDataSource{
-		typeName: "idv_country", singular: "country", plural: "countries",
+		dataSource: dataSource{typeName: "idv_country"}, singular: "country", plural: "countries",
 		idDescription:   "ID of the country; null if the service returns none.",
 		codeDescription: "Country code, such as `GB`; not case-sensitive.",
 		entries:         func(r *client.References) []client.Reference { return r.Countries },
@@ -51,17 +49,11 @@ func newCountryDataSource() datasource.DataSource {
 
 func newDocumentTypeDataSource() datasource.DataSource {
 	return &referenceDataSource{
-		typeName: "idv_document_type", singular: "document type", plural: "document types",
+		dataSource: dataSource{typeName: "idv_document_type"}, singular: "document type", plural: "document types",
 		idDescription:   "ID of the document type; null if the service returns none.",
 		codeDescription: "Code, such as `passport`; not case-sensitive.",
 		entries:         func(r *client.References) []client.Reference { return r.DocumentTypes },
 	}
-}
-
-func (d *referenceDataSource) Metadata(
-	_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse,
-) {
-	resp.TypeName = d.typeName
 }
 
 func (d *referenceDataSource) Schema(
@@ -98,12 +90,6 @@ func (d *referenceDataSource) ConfigValidators(context.Context) []datasource.Con
 	return []datasource.ConfigValidator{
 		datasourcevalidator.ExactlyOneOf(path.MatchRoot("id"), path.MatchRoot("code"), path.MatchRoot("name")),
 	}
-}
-
-func (d *referenceDataSource) Configure(
-	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
-) {
-	d.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (d *referenceDataSource) Read(

@@ -10,7 +10,7 @@ import (
 
 var _ datasource.DataSourceWithConfigure = (*referencesDataSource)(nil)
 
-type referencesDataSource struct{ connection *connection }
+type referencesDataSource struct{ dataSource }
 
 type referencesModel struct {
 	MandateTypes  []referenceModel `tfsdk:"mandate_types"`
@@ -19,12 +19,8 @@ type referencesModel struct {
 	JSON          types.String     `tfsdk:"json"`
 }
 
-func newReferencesDataSource() datasource.DataSource { return &referencesDataSource{} }
-
-func (d *referencesDataSource) Metadata(
-	_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse,
-) {
-	resp.TypeName = "idv_references"
+func newReferencesDataSource() datasource.DataSource {
+	return &referencesDataSource{dataSource{typeName: "idv_references"}}
 }
 
 func (d *referencesDataSource) Schema(
@@ -44,12 +40,6 @@ func (d *referencesDataSource) Schema(
 			},
 		},
 	}
-}
-
-func (d *referencesDataSource) Configure(
-	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
-) {
-	d.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (d *referencesDataSource) Read(

@@ -58,7 +58,7 @@ var aboutNoPerson = map[client.Operation]bool{client.OpSubscribeWebhook: true, c
 
 // summary returns what the service says about a failure, as a sentence that follows another one; "" if nothing.
 func (f messageFilter) summary(failure *client.Error) string {
-	if f.service == nil || !aboutNoPerson[failure.Operation] || failure.Login || failure.Problem == nil {
+	if failure == nil || f.service == nil || !aboutNoPerson[failure.Operation] || failure.Login || failure.Problem == nil {
 		return ""
 	}
 	var texts []string

@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -59,6 +60,22 @@ func (s *session) read(
 		t.Fatal(err)
 	}
 	return read
+}
+
+// imported imports a subscription, and returns its state.
+func (s *session) imported(t *testing.T, application int64, url string) (*tfprotov6.DynamicValue, []byte) {
+	t.Helper()
+	imported, err := s.server.ImportResourceState(t.Context(), &tfprotov6.ImportResourceStateRequest{
+		TypeName: subscriptionType, ID: fmt.Sprintf("%d/%s", application, url),
+	})
+	if err != nil || hasError(imported.Diagnostics) {
+		t.Fatal(err, formatDiagnostics(imported.Diagnostics))
+	}
+	read := s.read(t, imported.ImportedResources[0].State, imported.ImportedResources[0].Private)
+	if hasError(read.Diagnostics) || read.NewState == nil {
+		t.Fatal(formatDiagnostics(read.Diagnostics))
+	}
+	return read.NewState, read.Private
 }
 
 func (s *session) null(t *testing.T) *tfprotov6.DynamicValue {

@@ -24,6 +24,7 @@ const (
 	userSecret   = "CanqvUserSecret0123456789"
 	userPassword = "CanqvPassword0123456789"
 	userToken    = "CanqvToken0123456789"
+	urlToken     = "CanqvURLToken0123456789" // in the path of url_wo
 	madeSecret   = "made-by-the-service-0123456789"
 )
 
@@ -75,6 +76,8 @@ func (s *leakyService) serve(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(path, "/subscribe"):
 		s.subscribed.Store(s.subscribed.Load() || strings.Contains(string(request), "application_id"))
 		fmt.Fprint(w, encodeSomeCanaries(leakyWebhook(), 3))
+	case strings.Contains(path, "/applications/"):
+		fmt.Fprint(w, encodeSomeCanaries(map[string]any{"id": 4711}, 3))
 	case !s.subscribed.Load():
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprint(w, leakyProblem(r.URL.Path))
@@ -96,7 +99,7 @@ func leakyWebhook() map[string]any {
 		"id": 7, "url": "https://hooks.example.com/idv", "events": []any{"application.completed"}, "application_id": 4711,
 		"status": "active", "created_at": "2026-01-02T03:04:05Z", "signing_secret": madeSecret, "whsec": "kept-by-the-user",
 		"secret": userSecret, "webhook_secret": "Bearer " + userSecret, "signing_key": userSecret[:20], "hmac": userSecret,
-		"phone": "+44 7700 900001",
+		"phone": "+44 7700 900001", "callback": "https://hooks.example.com/" + urlToken + "/idv", "path": urlToken[:20],
 	}
 }
 
@@ -105,7 +108,7 @@ func leakyWebhook() map[string]any {
 func leakyProblem(path string) string {
 	secrets := []string{userPassword, "Bearer " + userToken}
 	if !strings.HasSuffix(path, "/references") {
-		secrets = append(secrets, userSecret, "?key="+userSecret)
+		secrets = append(secrets, userSecret, "?key="+userSecret, "https://hooks.example.com/"+urlToken+"/idv")
 	}
 	return encodeSomeCanaries(map[string]any{
 		"type": "", "status": "400", "instance": "/CanqvInstance", "title": "Bad " + secrets[0],
@@ -118,6 +121,10 @@ variable "secret" {
   type      = string
   ephemeral = true
 }
+variable "token" {
+  type      = string
+  ephemeral = true
+}
 data "idv_references" "all" {}
 data "idv_mandate_type" "kyc" { code = "kyc" }
 data "idv_webhook" "w" { application_id = 4711 }
@@ -127,11 +134,22 @@ resource "idv_webhook_subscription" "readable" {
   application_id       = 4711
   events               = ["application.completed"]
   payload_json_wo      = jsonencode({ secret = var.secret })
-  keep_response_fields = ["whsec", "hmac"]
+  response_export_values = {
+    whsec = "/whsec", made = "/signing_secret", hmac = "/hmac", part = "/signing_key", bearer = "/webhook_secret"
+  }
 }
 resource "idv_webhook_subscription" "unreadable" {
-  url             = "https://hooks.example.com/idv"
+  url_wo          = "https://hooks.example.com/${var.token}/idv"
   payload_json_wo = jsonencode({ auth = { value = var.secret } })
+  response_export_values = {
+    made = "/signing_secret", url = "/callback", path = "/path"
+  }
+}
+resource "idv_webhook_subscription" "by_application" {
+  url_wo         = "https://hooks.example.com/${var.token}/idv"
+  url_wo_version = 1
+  application_id = 4711
+  depends_on     = [idv_webhook_subscription.readable]
 }
 `
 
@@ -151,7 +169,7 @@ func TestCanariesStayOut(t *testing.T) {
 		s := newLeakyService(t)
 		log, pids := filepath.Join(t.TempDir(), "trace.log"), filepath.Join(t.TempDir(), "pids")
 		w := c.workspace(t, "IDV_BASE_URL="+s.url, "IDV_USERNAME=u", "IDV_PASSWORD="+userPassword,
-			"TF_VAR_secret="+userSecret, "TF_LOG=TRACE", "TF_LOG_PATH="+log,
+			"TF_VAR_secret="+userSecret, "TF_VAR_token="+urlToken, "TF_LOG=TRACE", "TF_LOG_PATH="+log,
 			"TF_CLI_CONFIG_FILE="+cliConfig(t, providerWithPIDFile(t, pids)))
 		w.configure(t, leakyConfig)
 		outputs := map[string]string{}
@@ -168,7 +186,7 @@ func TestCanariesStayOut(t *testing.T) {
 		outputs["private state"] = privateStateOf(t, outputs["state"])
 		outputs["state in JSON"] = w.must(t, "show", "-json").output
 		checkAllowedValues(t, outputs["state"])
-		checkLeftOut(t, applied.warnings)
+		checkNulls(t, applied.warnings)
 
 		for _, rejects := range [][]string{{"/retrieve/", "/references"}, {"/token"}} {
 			s.rejects.Store(&rejects)
@@ -225,54 +243,48 @@ func checkAllowedValues(t *testing.T, state string) {
 	for _, r := range file.Resources {
 		attributes[r.Name] = r.Instances[0].Attributes
 	}
+	for resource, want := range map[string]map[string]any{
+		"readable": {
+			"whsec": "kept-by-the-user", "made": madeSecret, "hmac": nil, "part": nil, "bearer": nil,
+		},
+		"unreadable": {"made": madeSecret, "url": nil, "path": nil},
+	} {
+		if diff := cmp.Diff(want, attributes[resource]["output"]); diff != "" {
+			t.Errorf("output of %s (-want +got):\n%s", resource, diff)
+		}
+		if attributes[resource]["subscription_id"] != 7.0 || attributes[resource]["readable"] != (resource == "readable") {
+			t.Errorf("%s: %v", resource, attributes[resource])
+		}
+		pointers, _ := attributes[resource]["response_pointers"].([]any)
+		if len(pointers) < 20 || !slices.Contains(pointers, any("/whsec")) {
+			t.Errorf("%s: want the first pointers, got %v", resource, pointers)
+		}
+	}
+	var webhook map[string]any
+	for _, item := range attributes["w"]["webhooks"].([]any) {
+		if item := item.(map[string]any); item["id"] == 7.0 && item["url"] == "https://hooks.example.com/idv" {
+			webhook = item
+		}
+	}
 	want := map[string]any{
 		"id": 7.0, "url": "https://hooks.example.com/idv", "events": []any{"application.completed"},
-		"application_id": 4711.0, "status": "active", "created_at": "2026-01-02T03:04:05Z",
 	}
-	for resource, name := range map[string]string{"readable": "webhook_json", "w": "json"} {
-		got := decodeStored(t, resource, attributes[resource][name])
-		if list, ok := got["webhooks"].([]any); ok {
-			got = list[0].(map[string]any)
-		}
-		delete(got, "items")
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-	want["signing_secret"] = madeSecret
-	for _, resource := range []string{"unreadable", "readable"} {
-		if resource == "readable" {
-			want["whsec"] = "kept-by-the-user"
-		}
-		got := decodeStored(t, resource, attributes[resource]["response_json"])
-		delete(got, "items")
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("response_json of %s (-want +got):\n%s", resource, diff)
-		}
+	if diff := cmp.Diff(want, webhook); diff != "" {
+		t.Errorf("data source (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff("Know your customer", attributes["kyc"]["name"]); diff != "" {
 		t.Errorf("reference data (-want +got):\n%s", diff)
 	}
 }
 
-func decodeStored(t *testing.T, where string, attribute any) map[string]any {
+// checkNulls checks that each create has one warning that names what is not stored.
+func checkNulls(t *testing.T, warnings []diagnostic) {
 	t.Helper()
-	text, _ := attribute.(string)
-	var value map[string]any
-	if err := json.Unmarshal([]byte(text), &value); err != nil {
-		t.Fatalf("want a JSON object, got %.300q (%v): %v", attribute, err, where)
-	}
-	return value
-}
-
-// checkLeftOut checks that each create has one warning that names what is not stored.
-func checkLeftOut(t *testing.T, warnings []diagnostic) {
-	t.Helper()
-	leftOut := slices.DeleteFunc(slices.Clone(warnings), func(w diagnostic) bool {
-		return !strings.Contains(w.Detail, "keep_response_fields")
+	nulls := slices.DeleteFunc(slices.Clone(warnings), func(w diagnostic) bool {
+		return !strings.Contains(w.Summary, "output has no value")
 	})
-	if len(leftOut) != 2 || !has(leftOut, ": phone, whsec, ", "a field with an unusual name", "more") {
-		t.Errorf("want a warning of each subscription that names the fields left out, got %+v", leftOut)
+	if len(nulls) != 2 || !has(nulls, "bearer, hmac, part", "response_pointers") || !has(nulls, "path, url") {
+		t.Errorf("want a warning of each subscription that names the nulls, got %+v", nulls)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -34,6 +35,13 @@ var (
 		requirement: "be a URL such as https://hooks.example.com/idv. " +
 			"Use http only on a loopback host, because the service delivers personal data",
 		valid: isReceiverURL,
+	}
+	receiverURLWriteOnlyValidator = formatValidator{
+		requirement: receiverURLValidator.requirement, sensitive: true, valid: isReceiverURL,
+	}
+	jsonPointerValidator = formatValidator{
+		requirement: "be a JSON pointer such as /signing/secret",
+		valid:       func(s string) bool { return s == "" || strings.HasPrefix(s, "/") },
 	}
 	proxyURLValidator = formatValidator{
 		requirement: "be an http, https or socks5 URL with a host, such as http://proxy.example.com:3128",

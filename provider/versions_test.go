@@ -15,7 +15,6 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
-	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 var update = flag.Bool("update", false, "write the results of TestVersions and TestLifecycle into the guides")
@@ -54,7 +53,7 @@ var features = []struct {
 	}},
 	{"`import` block with an identity", func(t *testing.T, w *workspace, s *service) bool {
 		return w.importsCleanly(t, s.createSubscribedApplication(t),
-			"identity = {\n    application_id = %d\n    url = \"https://hooks.example.com/idv\"\n  }")
+			"identity = {\n    application_id = %d\n    url_sha256 = \""+hookDigest+"\"\n  }")
 	}},
 	{
 		"`removed` block: removes a subscription from the state without a destroy",
@@ -74,15 +73,8 @@ var features = []struct {
 		w.configure(t, "")
 		return w.removesFromState(t)
 	}},
-	{"`moved` block: from `terraform_data` to a subscription", func(t *testing.T, w *workspace, s *service) bool {
-		w.configure(t, `resource "terraform_data" "ops" { input = "https://hooks.example.com/idv" }`)
-		w.must(t, "apply", "-auto-approve")
-		w.configure(t, abandoned+"\nmoved {\n  from = terraform_data.ops\n  to = "+ops+"\n}\n")
-		w.must(t, "apply", "-auto-approve")
-		return s.requests(t, control.SubscribeWebhook) == 0
-	}},
-	{"Write-only arguments: `payload_json_wo`", func(t *testing.T, w *workspace, _ *service) bool {
-		w.configure(t, "resource \"idv_webhook_subscription\" \"ops\" {\n  url = \"https://hooks.example.com/idv\"\n"+
+	{"Write-only arguments: `url_wo`, `payload_json_wo`", func(t *testing.T, w *workspace, _ *service) bool {
+		w.configure(t, "resource \"idv_webhook_subscription\" \"ops\" {\n  url_wo = \"https://hooks.example.com/canary\"\n"+
 			"  payload_json_wo = jsonencode({ secret = \"canary\" })\n  payload_json_wo_version = 1\n}\n")
 		return w.accepts(t, "Write-only") && !strings.Contains(w.mustApply(t).state(t), "canary")
 	}},
@@ -99,6 +91,10 @@ var features = []struct {
 		w.configure(t, `output "url" { value = provider::idv::notification_url("https://a", null, "b", null) }`)
 		return w.accepts(t, "Invalid function name") &&
 			strings.Contains(w.mustApply(t).state(t), `"https://a/notifications/-/b"`)
+	}},
+	{"Function `url_sha256`", func(t *testing.T, w *workspace, _ *service) bool {
+		w.configure(t, "output \"digest\" { value = provider::idv::url_sha256(\""+hookURL+"\") }")
+		return w.accepts(t, "Invalid function name") && strings.Contains(w.mustApply(t).state(t), hookDigest)
 	}},
 	{"List resource: `query` command", func(t *testing.T, w *workspace, s *service) bool {
 		w.configure(t, "")

@@ -2,6 +2,8 @@ package provider
 
 import (
 	"context"
+	"net/url"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -14,13 +16,12 @@ import (
 
 var _ datasource.DataSourceWithConfigure = (*webhookDataSource)(nil)
 
-type webhookDataSource struct{ connection *connection }
+type webhookDataSource struct{ dataSource }
 
 type webhookDataModel struct {
 	ApplicationID types.Int64    `tfsdk:"application_id"`
 	Webhooks      []webhookModel `tfsdk:"webhooks"`
 	Complete      types.Bool     `tfsdk:"complete"`
-	JSON          types.String   `tfsdk:"json"`
 }
 
 type webhookModel struct {
@@ -29,12 +30,8 @@ type webhookModel struct {
 	Events types.Set    `tfsdk:"events"`
 }
 
-func newWebhookDataSource() datasource.DataSource { return &webhookDataSource{} }
-
-func (d *webhookDataSource) Metadata(
-	_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse,
-) {
-	resp.TypeName = "idv_webhook"
+func newWebhookDataSource() datasource.DataSource {
+	return &webhookDataSource{dataSource{typeName: "idv_webhook"}}
 }
 
 func (d *webhookDataSource) Schema(
@@ -53,7 +50,7 @@ func (d *webhookDataSource) Schema(
 			"webhooks": schema.ListNestedAttribute{
 				Computed: true,
 				MarkdownDescription: "Webhooks, in the order of the response. Empty if there is none, or if the provider " +
-					"does not understand the response; see `complete` and `json`.",
+					"does not understand the response; see `complete`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"id": schema.Int64Attribute{
 						Computed:            true,
@@ -62,14 +59,14 @@ func (d *webhookDataSource) Schema(
 					"url": schema.StringAttribute{
 						Computed:  true,
 						Sensitive: true,
-						MarkdownDescription: "URL that the service delivers to, without user, query and fragment, which " +
-							"often contain a token of the receiver. Null if it is not an http or https URL.",
+						MarkdownDescription: "URL that the service delivers to, without user, query and fragment. " +
+							"`xxxxx` replaces a segment of the path that is as long as a token. Null if it is not an http or https URL.",
 					},
 					"events": schema.SetAttribute{
 						Computed:    true,
 						ElementType: types.StringType,
 						MarkdownDescription: "Types of the events to deliver; null if the service returns none, or one that " +
-							"does not look like an event.",
+							"does not look like `application.completed`.",
 					},
 				}},
 			},
@@ -79,21 +76,8 @@ func (d *webhookDataSource) Schema(
 					"service returns nothing, a single webhook or one page of a list, or if the provider does not understand " +
 					"the response.",
 			},
-			"json": schema.StringAttribute{
-				Computed:  true,
-				Sensitive: true,
-				MarkdownDescription: "Response of the service, as JSON with sorted keys. Terraform stores it in the state, " +
-					"so it holds only the fields that the guide [Secrets and personal data](../guides/secrets.md) lists, " +
-					"and no secret. Null if the response has none of them.",
-			},
 		},
 	}
-}
-
-func (d *webhookDataSource) Configure(
-	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
-) {
-	d.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
@@ -125,14 +109,22 @@ func (m *webhookDataModel) flatten(webhooks *client.Webhooks) {
 		m.Webhooks = append(m.Webhooks, webhookModel{
 			ID:     int64OrNull(storedID(webhook.ID)),
 			URL:    stringOrNull(url),
-			Events: storedEvents(webhook.Events, isServiceWord),
+			Events: storedEvents(webhook.Events, isCompoundEventName),
 		})
 	}
 	m.Complete = types.BoolValue(webhooks.Complete)
-	m.JSON = newStateFilter(textRule(isID), shownURLRule, eventsRule(isServiceWord)).apply(webhooks.Raw.Reveal())
 }
 
-func shownURLRule(value any) (any, bool) {
-	text, _ := value.(string)
-	return shownURL(text)
+// isCompoundEventName excludes a single word, which may be the name of a person: nobody has configured it.
+func isCompoundEventName(event string) bool {
+	return event == "*" || isEventName(event) && strings.ContainsAny(event, "._:/-")
+}
+
+// shownURL is a URL without the parts that often contain a token. It returns false for what is no URL.
+func shownURL(text string) (string, bool) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return "", false
+	}
+	return displayURL(text), true
 }

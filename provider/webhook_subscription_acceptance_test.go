@@ -34,38 +34,51 @@ func TestSubscriptionLifecycle(t *testing.T) {
 		s.resetStats(t)
 		const url, abandon = "https://hooks.example.com/idv", "\n  deletion_policy = \"ABANDON\"\n"
 		config := func(more string) string { return s.providerBlock() + subscription(application, url, more) }
-		id := fmt.Sprintf("%d/%s", application, url)
+		id := fmt.Sprintf("%d/sha256:%s", application, hookDigest)
 		value := func(attribute string, want knownvalue.Check) statecheck.StateCheck {
 			return statecheck.ExpectKnownValue(ops, tfjsonpath.New(attribute), want)
 		}
 		c.testCase(t,
 			resource.TestStep{
 				Config: config(`events = ["application.completed", "application.rejected"]
-				  payload_json = jsonencode({ note = "kept", n = 1 })` + abandon),
+				  payload_json = jsonencode({ note = "kept", n = 1 })
+				  response_export_values = { note = "/note", number = "/n", all = "", none = "/none" }` + abandon),
 				ConfigStateChecks: []statecheck.StateCheck{
 					value("id", knownvalue.StringExact(id)),
-					value("drift_detection", knownvalue.StringExact("available")),
-					value("on_existing", knownvalue.StringExact("fail")),
-					value("response_json", knownvalue.StringRegexp(regexp.MustCompile(`"application_id":`))),
-					value("webhook_json", knownvalue.StringRegexp(regexp.MustCompile(`"url":"https://hooks`))),
+					value("readable", knownvalue.Bool(true)),
+					value("subscription_id", knownvalue.NotNull()),
+					value("response_pointers", knownvalue.ListExact([]knownvalue.Check{
+						knownvalue.StringExact("/application_id"), knownvalue.StringExact("/id"), knownvalue.StringExact("/n"),
+						knownvalue.StringExact("/note"), knownvalue.StringExact("/url"), knownvalue.StringExact("/events/0"),
+					})),
+					value("output", knownvalue.MapExact(map[string]knownvalue.Check{
+						"note": knownvalue.StringExact("kept"), "number": knownvalue.StringExact("1"), "none": knownvalue.Null(),
+						"all": knownvalue.StringRegexp(regexp.MustCompile(`"application_id":`)),
+					})),
 				},
 			},
 			resource.TestStep{ // other order of the set, other format of the JSON
 				Config: config(`events = ["application.rejected", "application.completed", "application.rejected"]
-				  payload_json = jsonencode({ n = 1, note = "kept" })` + abandon),
+				  payload_json = jsonencode({ n = 1, note = "kept" })
+				  response_export_values = { note = "/note", number = "/n", all = "", none = "/none" }` + abandon),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			},
 			resource.TestStep{ // a change that sends nothing
 				Config: config(`events = ["application.rejected", "application.completed"]
 				  payload_json = "{ \"note\": \"kept\", \"n\": 1 }"
-				  on_existing = "adopt"` + abandon),
+				  response_export_values = { note = "/note", later = "/id" }` + abandon),
+				ConfigStateChecks: []statecheck.StateCheck{value("output", knownvalue.MapExact(map[string]knownvalue.Check{
+					"note": knownvalue.StringExact("kept"), "later": knownvalue.Null(),
+				}))},
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 					plancheck.ExpectResourceAction(ops, plancheck.ResourceActionUpdate),
 				}},
 			},
 			resource.TestStep{
 				ResourceName: ops, ImportState: true, ImportStateId: id, ImportStateVerify: true,
-				ImportStateVerifyIgnore: []string{"deletion_policy", "on_existing", "payload_json", "response_json"},
+				ImportStateVerifyIgnore: []string{
+					"deletion_policy", "payload_json", "response_export_values", "response_pointers", "output",
+				},
 			},
 		)
 		if n := s.requests(t, control.SubscribeWebhook); n != 1 {
@@ -86,7 +99,7 @@ func TestSubscriptionImport(t *testing.T) {
 	}{
 		"defaults": {},
 		"other choices": {
-			"events = [\"b\", \"a\"]\n  deletion_policy = \"ABANDON\"\n  on_existing = \"adopt\"\n",
+			"events = [\"b\", \"a\"]\n  deletion_policy = \"ABANDON\"\n  response_export_values = { id = \"/id\" }\n",
 			"0 to add, 1 to change, 0 to destroy",
 		},
 	}
@@ -146,6 +159,8 @@ func TestSubscriptionImportErrors(t *testing.T) {
 			"https://hooks.example.com/idv":   "APPLICATION_ID/URL",
 			"0/https://hooks.example.com/idv": "APPLICATION_ID/URL",
 			"4711":                            "APPLICATION_ID/URL",
+			"4711/sha256:4c8b":                "APPLICATION_ID/sha256:HEX",
+			"account/ftp://hooks.example.com": "account/sha256:HEX",
 			fmt.Sprintf("%d/https://hooks.example.com/idv", application): "non-existent",
 		} {
 			if r := w.run(t, "import", "-input=false", "-no-color", ops, id); r.exit == 0 || !strings.Contains(r.output, want) {
@@ -178,8 +193,8 @@ func TestSubscriptionImportWithUnclearResponse(t *testing.T) {
 			t.Errorf("want a warning, got\n%s", output)
 		}
 		w.mustPlanNothing(t)
-		if state := w.state(t); !strings.Contains(state, `"drift_detection": "unavailable"`) {
-			t.Errorf("want drift_detection unavailable, got\n%s", state)
+		if state := w.state(t); !strings.Contains(state, `"readable": false`) {
+			t.Errorf("want readable = false, got\n%s", state)
 		}
 	})
 }
@@ -209,8 +224,6 @@ func TestSubscriptionPrevent(t *testing.T) {
 		mustFail("no application", subscription(0, "https://hooks.example.com/old", ""), "plan")
 		mustFail("events", subscription(application, "https://hooks.example.com/old", `events = ["a"]`), "plan")
 		mustFail("payload", subscription(application, "https://hooks.example.com/old", `payload_json = "{\"a\":1}"`), "plan")
-		abandonNew := subscription(application, "https://hooks.example.com/new", `deletion_policy = "ABANDON"`)
-		mustFail("the policy and the URL at once", abandonNew, "plan")
 		mustFail("-replace", config, "plan", "-replace="+ops)
 		w.must(t, "taint", ops)
 		mustFail("tainted, which ModifyPlan does not see", config, "apply", "-auto-approve")
@@ -238,8 +251,7 @@ func TestSubscriptionAbandon(t *testing.T) {
 				t.Errorf("%v: want a warning with %s, got %+v", arguments, url, r.warnings)
 			}
 		}
-		w.configure(t, subscription(application, "https://hooks.example.com/old", `deletion_policy = "ABANDON"`))
-		w.must(t, "apply", "-auto-approve")
+		// The configured policy counts for a replacement, and the last applied one for a destroy.
 		w.configure(t, subscription(application, "https://hooks.example.com/new", `deletion_policy = "ABANDON"`))
 		mustWarn("https://hooks.example.com/old", "plan")
 		mustWarn("https://hooks.example.com/old", "apply", "-auto-approve")
@@ -280,25 +292,28 @@ func TestSubscriptionCreateBeforeDestroy(t *testing.T) {
 				}
 				mustFail("-replace", "plan", "-replace="+ops)
 				mustFail("-replace", "apply", "-auto-approve", "-replace="+ops)
-				configure("https://hooks.example.com/new", abandon)
-				mustFail("the policy and the URL at once", "apply", "-auto-approve")
 				if n := s.requests(t, control.SubscribeWebhook); n != 0 {
 					t.Errorf("want nothing sent, got %d requests", n)
 				}
-				configure(old, abandon)
-				w.must(t, "apply", "-auto-approve")
 				configure("https://hooks.example.com/new", abandon)
 				w.must(t, "apply", "-auto-approve")
 				w.mustPlanNothing(t)
 				if n := s.requests(t, control.SubscribeWebhook); n != 1 {
 					t.Errorf("want one subscription sent, got %d requests", n)
 				}
+				if application != 0 {
+					r := w.run(t, "apply", "-auto-approve", "-replace="+ops)
+					if !has(r.errors, "already exists", "create_before_destroy") {
+						t.Errorf("-replace: want an error that names create_before_destroy, got %+v", r.errors)
+					}
+				}
 			})
 		}
 	})
 }
 
-func TestSubscriptionOnExisting(t *testing.T) {
+// A create that finds an equal subscription prints the block that imports it.
+func TestSubscriptionExists(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	for _, shape := range []string{"object", "list", "wrapped"} {
@@ -307,16 +322,19 @@ func TestSubscriptionOnExisting(t *testing.T) {
 			onEachCLI(t, func(t *testing.T, c cli) {
 				application := s.createApplication(t)
 				first, second := c.inProcess(t, s.providerBlock()), c.inProcess(t, s.providerBlock())
-				first.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
+				first.configure(t, subscription(application, hookURL, ""))
 				first.must(t, "apply", "-auto-approve")
 				s.resetStats(t)
 
-				second.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
+				config := subscription(application, hookURL, "")
+				second.configure(t, config)
 				r := second.run(t, "apply", "-auto-approve")
-				if len(r.errors) != 1 || !has(r.errors, "already exists", "on_existing", "adopt") {
-					t.Errorf("fail: want one error that names on_existing, got %+v", r.errors)
+				if len(r.errors) != 1 || !has(r.errors, "already exists", "import {") {
+					t.Fatalf("want one error with an import block, got %+v", r.errors)
 				}
-				second.configure(t, subscription(application, "https://hooks.example.com/idv", `on_existing = "adopt"`))
+				_, block, _ := strings.Cut(r.errors[0].Detail, "import {")
+				block, _, _ = strings.Cut(block, "}")
+				second.configure(t, config+"import {"+strings.Replace(block, "idv_webhook_subscription.NAME", ops, 1)+"}\n")
 				second.must(t, "apply", "-auto-approve")
 				second.mustPlanNothing(t)
 				if n := s.requests(t, control.SubscribeWebhook); n != 0 {
@@ -332,18 +350,24 @@ func TestSubscriptionDuplicatesInOneConfiguration(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.createApplication(t)
-		w := c.inProcess(t, s.providerBlock())
-		w.configure(t, fmt.Sprintf(`resource "idv_webhook_subscription" "duplicate" {
-		  count = 4
-		  url = "https://hooks.example.com/idv"
-		  application_id = %d
-		}`, application))
-		if r := w.run(t, "apply", "-auto-approve"); len(r.errors) != 3 || !has(r.errors, "already exists") {
-			t.Errorf("want three errors, got %+v", r.errors)
-		}
-		if n := s.countSubscriptions(t, application); n != 1 {
-			t.Errorf("want one subscription, got %d", n)
+		for name, application := range map[string]string{
+			"of an application": fmt.Sprint(s.createApplication(t)), "of none": "null",
+		} {
+			t.Run(name, func(t *testing.T) {
+				w := c.inProcess(t, s.providerBlock())
+				w.configure(t, fmt.Sprintf(`resource "idv_webhook_subscription" "duplicate" {
+				  count = 4
+				  url = "https://hooks.example.com/idv"
+				  application_id = %s
+				}`, application))
+				s.resetStats(t)
+				if r := w.run(t, "apply", "-auto-approve"); len(r.errors) != 3 || !has(r.errors, "already exists") {
+					t.Errorf("want three errors, got %+v", r.errors)
+				}
+				if n := s.requests(t, control.SubscribeWebhook); n != 1 {
+					t.Errorf("want one subscription, got %d", n)
+				}
+			})
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // answersGuide has the table of what a response of the service proves.
-const answersGuide = "../docs/templates/guides/import-and-adoption.md.tmpl"
+const answersGuide = "../docs/templates/guides/import.md.tmpl"
 
 // TestAnswersGuide compares the table in the guide with the code. With -update, it writes the table.
 func TestAnswersGuide(t *testing.T) {

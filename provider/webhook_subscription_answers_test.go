@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"path"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,7 +18,7 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// What a response proves, as in the guide "Import and adoption".
+// What a response proves, as in the guide "Import".
 const (
 	present    = "present"
 	absent     = "absent"
@@ -112,6 +113,7 @@ type answeringProxy struct {
 	service      *service
 	answer       atomic.Pointer[webhookAnswer]
 	afterPost    atomic.Bool // the answer is given only after a request to subscribe
+	alive        atomic.Bool // every application exists
 	posts, reads atomic.Int64
 }
 
@@ -140,6 +142,11 @@ func newAnsweringProxyFor(t *testing.T, s *service) *answeringProxy {
 				answer.write(w)
 				return
 			}
+		}
+		if p.alive.Load() && r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/applications/") {
+			alive := jsonAnswer(200, `{"id":`+path.Base(r.URL.Path)+`}`)
+			alive.write(w)
+			return
 		}
 		forward.ServeHTTP(w, r)
 	}))
@@ -198,9 +205,7 @@ func TestWebhookAnswers(t *testing.T) {
 	for name, answer := range webhookAnswers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, onExisting := range []string{"fail", "adopt"} {
-				t.Run("create, "+onExisting, func(t *testing.T) { answer.tryCreate(t, onExisting) })
-			}
+			t.Run("create", answer.tryCreate)
 			t.Run("create, after a plan that saw nothing", answer.tryCreateAfterPlan)
 			t.Run("refresh", answer.tryRefresh)
 			t.Run("import", answer.tryImport)
@@ -208,30 +213,32 @@ func TestWebhookAnswers(t *testing.T) {
 	}
 }
 
-func (a webhookAnswer) tryCreate(t *testing.T, onExisting string) {
+func (a webhookAnswer) tryCreate(t *testing.T) {
 	t.Parallel()
 	p := newAnsweringProxy(t)
 	application := p.service.createApplication(t)
 	p.respond(t, a)
 	session := newSession(t, p.url)
-	config := values{"url": hookURL, "application_id": application, "on_existing": onExisting}
+	config := values{"url": hookURL, "application_id": application}
 	planned := session.plan(t, config)
 	failed := hasError(planned.Diagnostics)
 	if reads := p.reads.Load(); reads != 1 && a.create != notSent {
 		t.Errorf("want one read in the plan, got %d", reads)
 	}
 	var posts int64
-	switch {
-	case a.create == absent:
+	switch a.create {
+	case absent:
 		posts = 1
-	case a.create == cannotTell && onExisting == "fail":
+	case cannotTell:
 		posts = 1
 		if !hasWarning(planned.Diagnostics, "Cannot check for an existing") {
 			t.Errorf("want the plan to say that it cannot check, got %s", formatDiagnostics(planned.Diagnostics))
 		}
 	}
-	adopted := a.create == present && onExisting == "adopt"
-	if wantError := posts == 0 && !adopted; failed != wantError {
+	if a.create == present && !hasError(planned.Diagnostics, "import {", fmt.Sprintf("%d/sha256:", application)) {
+		t.Errorf("want the import block, got %s", formatDiagnostics(planned.Diagnostics))
+	}
+	if wantError := posts == 0; failed != wantError {
 		t.Fatalf("want an error of the plan: %v, got %s", wantError, formatDiagnostics(planned.Diagnostics))
 	}
 	if !failed {
@@ -272,18 +279,15 @@ func (a webhookAnswer) tryRefresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	session := newSession(t, p.url)
-	config := values{"url": hookURL, "application_id": application, "on_existing": "adopt"}
-	adopted := session.apply(t, config, session.plan(t, config))
-	if hasError(adopted.Diagnostics) {
-		t.Fatal(formatDiagnostics(adopted.Diagnostics))
-	}
-	if a.dialects != nil {
+	state, private := session.imported(t, application, hookURL)
+	if a.dialects != nil { // the service's webhooks end only with the application, which the proxy shows all the same
+		p.alive.Store(true)
 		if _, err := p.service.client.DeleteApplication(t.Context(), application); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p.respond(t, a)
-	read := newSession(t, p.url).read(t, adopted.NewState, adopted.Private)
+	read := newSession(t, p.url).read(t, state, private)
 	removed := session.attributes(t, read.NewState) == nil
 	if removed != (a.refresh == absent) || hasError(read.Diagnostics) != (a.refresh == failing) {
 		t.Errorf("want %s, got removed %v, %s", a.refresh, removed, formatDiagnostics(read.Diagnostics))
@@ -294,9 +298,9 @@ func (a webhookAnswer) tryRefresh(t *testing.T) {
 			t.Errorf("want a warning after two reads, got %d, %s", p.reads.Load(), formatDiagnostics(read.Diagnostics))
 		}
 	case cannotTell:
-		drift := session.attributes(t, read.NewState)["drift_detection"]
-		if !hasWarning(read.Diagnostics, "cannot be read back") || drift != "unavailable" {
-			t.Errorf("want a warning and drift_detection unavailable, got %v, %s", drift, formatDiagnostics(read.Diagnostics))
+		readable := session.attributes(t, read.NewState)["readable"]
+		if !hasWarning(read.Diagnostics, "cannot be read back") || readable != false {
+			t.Errorf("want a warning and readable = false, got %v, %s", readable, formatDiagnostics(read.Diagnostics))
 		}
 		again := newSession(t, p.url).read(t, read.NewState, read.Private)
 		if len(again.Diagnostics) > 0 {
@@ -337,21 +341,24 @@ func TestRefreshOfManyLooksTwice(t *testing.T) {
 	t.Parallel()
 	p := newAnsweringProxy(t)
 	application := p.service.createApplication(t)
-	var states []*tfprotov6.ApplyResourceChangeResponse
+	type readState struct {
+		state   *tfprotov6.DynamicValue
+		private []byte
+	}
+	var states []readState
 	for n := range 3 {
 		address := fmt.Sprintf("%s/%d", hookURL, n)
 		subscribed := client.Subscription{URL: client.Hide(address), ApplicationID: application}
 		if _, err := p.service.client.SubscribeWebhook(t.Context(), subscribed); err != nil {
 			t.Fatal(err)
 		}
-		config := values{"url": address, "application_id": application, "on_existing": "adopt"}
-		session := newSession(t, p.url)
-		states = append(states, session.apply(t, config, session.plan(t, config)))
+		state, private := newSession(t, p.url).imported(t, application, address)
+		states = append(states, readState{state, private})
 	}
 	p.respond(t, jsonAnswer(200, `[]`))
 	session := newSession(t, p.url)
 	for _, state := range states {
-		read := session.read(t, state.NewState, state.Private)
+		read := session.read(t, state.state, state.private)
 		if session.attributes(t, read.NewState) != nil {
 			t.Errorf("want the subscription removed, got %s", formatDiagnostics(read.Diagnostics))
 		}
@@ -366,14 +373,13 @@ func TestRefreshBelievesTheSecondLook(t *testing.T) {
 	t.Parallel()
 	p := newAnsweringProxy(t)
 	application := p.service.createSubscribedApplication(t)
-	config := values{"url": hookURL, "application_id": application, "on_existing": "adopt"}
 	session := newSession(t, p.url)
-	adopted := session.apply(t, config, session.plan(t, config))
+	state, private := session.imported(t, application, hookURL)
 	once := jsonAnswer(200, `[]`)
 	once.times = 1
 	p.respond(t, once)
-	read := newSession(t, p.url).read(t, adopted.NewState, adopted.Private)
-	if session.attributes(t, read.NewState)["drift_detection"] != "available" || len(read.Diagnostics) > 0 {
+	read := newSession(t, p.url).read(t, state, private)
+	if session.attributes(t, read.NewState)["readable"] != true || len(read.Diagnostics) > 0 {
 		t.Errorf("want the subscription to stay, got %s", formatDiagnostics(read.Diagnostics))
 	}
 }

@@ -19,8 +19,8 @@ type applicationLocks struct {
 type applicationLock struct {
 	semaphore chan struct{}
 	webhooks  webhookCache
-	// created holds the canonical URLs that this run has subscribed. The service may return them later.
-	created map[string]bool
+	// gone is whether the service has shown that the application does not exist; nil before the first look.
+	gone *bool
 }
 
 // acquire waits for the lock of an application. It returns false if the context ends first.
@@ -41,15 +41,23 @@ func (l *applicationLocks) lock(applicationID int64) *applicationLock {
 		l.locks = map[int64]*applicationLock{}
 	}
 	if l.locks[applicationID] == nil {
-		l.locks[applicationID] = &applicationLock{
-			semaphore: make(chan struct{}, 1),
-			created:   map[string]bool{},
-		}
+		l.locks[applicationID] = &applicationLock{semaphore: make(chan struct{}, 1)}
 	}
 	return l.locks[applicationID]
 }
 
 func (l *applicationLock) release() { <-l.semaphore }
+
+// isGone reports whether the service itself says that the application does not exist. It asks once in a run. An answer
+// that proves nothing is no end of an application.
+func (l *applicationLock) isGone(ctx context.Context, service *client.Client, applicationID int64) bool {
+	if l.gone == nil {
+		_, err := service.RetrieveApplication(ctx, applicationID)
+		gone := client.IsNotFound(err)
+		l.gone = &gone
+	}
+	return *l.gone
+}
 
 // webhookCache keeps the last responses of retrieve webhook for one application, because all its subscriptions would
 // send the same request.
@@ -60,6 +68,8 @@ type webhookResponse struct {
 	webhooks *client.Webhooks
 	err      error
 	urlField string
+	// byDigest has the webhooks by the digests of their URLs, in every form that an ID may have.
+	byDigest map[string][]client.Webhook
 	// requestedAt and receivedAt bound the moment that the response describes.
 	requestedAt, receivedAt time.Time
 }
@@ -110,6 +120,7 @@ func (c *webhookCache) refresh(
 		response.webhooks, response.err = service.RetrieveWebhook(ctx, applicationID, urlField)
 	}
 	response.receivedAt = time.Now()
+	response.index()
 	c.previous, c.latest = c.latest, nil
 	if response.err == nil || client.IsNotFound(response.err) {
 		c.latest = &response
@@ -137,4 +148,20 @@ func (c *webhookCache) getPrevious(
 // isList reports whether the service has returned all webhooks of the application, and at least one.
 func (c *webhookCache) isList() bool {
 	return c.latest != nil && c.latest.err == nil && c.latest.webhooks.Complete && len(c.latest.webhooks.Items) > 0
+}
+
+// index fills byDigest. An ID may have the digest of a URL in the form in which the user wrote it.
+func (r *webhookResponse) index() {
+	if r.err != nil {
+		return
+	}
+	r.byDigest = map[string][]client.Webhook{}
+	for _, webhook := range r.webhooks.Items {
+		url := webhook.URL.Reveal()
+		canonical, written := urlSHA256(url), hexSHA256(url)
+		r.byDigest[canonical] = append(r.byDigest[canonical], webhook)
+		if written != canonical {
+			r.byDigest[written] = append(r.byDigest[written], webhook)
+		}
+	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/mandate-io/idv/internal/client"
 )
@@ -74,9 +74,10 @@ func TestReadBackTimeout(t *testing.T) {
 	}
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
-	c := createOperation{plan: model(nil), resp: &resource.CreateResponse{}}
-	c.readBackWithOthers(ctx, &connection)
-	if warnings := c.resp.Diagnostics; len(warnings) != 1 || !strings.Contains(warnings[0].Detail(), "timed out") {
+	var warnings diag.Diagnostics
+	c := creation{plan: model(nil), connection: &connection, diags: &warnings}
+	c.readBackWithOthers(ctx)
+	if len(warnings) != 1 || !strings.Contains(warnings[0].Detail(), "timed out") {
 		t.Errorf("want a warning about the timeout, got %v", warnings)
 	}
 }

@@ -36,7 +36,7 @@ func TestPlansReadNoClock(t *testing.T) {
 		}
 	}
 	follow("planUpdate")
-	for _, name := range []string{"changes", "checkDeletionPolicy", "nextWriteOnlyVersion"} {
+	for _, name := range []string{"changes", "checkDeletionPolicy", "nextPayloadVersion"} {
 		if !reached[name] {
 			t.Errorf("the test does not see that planUpdate calls %s", name)
 		}

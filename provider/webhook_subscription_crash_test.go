@@ -40,7 +40,14 @@ func TestSubscriptionWithProviderKilledDuringCreate(t *testing.T) {
 				if r := <-done; r.exit == 0 || strings.Contains(w.state(t), "tainted") {
 					t.Errorf("want an error and nothing tainted, got exit %d, %s", r.exit, w.state(t))
 				}
-				w.configure(t, subscription(application, "https://hooks.example.com/idv", `on_existing = "adopt"`))
+				id := "account/sha256:" + hookDigest
+				if application != 0 { // the next run finds it
+					id = fmt.Sprintf("%d/sha256:%s", application, hookDigest)
+					if r := w.run(t, "apply", "-auto-approve"); !has(r.errors, "already exists", id) {
+						t.Errorf("want an error with the import block, got %+v", r.errors)
+					}
+				}
+				w.must(t, "import", "-input=false", ops, id)
 				w.must(t, "apply", "-auto-approve")
 				w.mustPlanNothing(t)
 				if n := s.requests(t, control.SubscribeWebhook); n != 1 {

@@ -3,11 +3,14 @@ package provider
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"net/http"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
 )
@@ -15,215 +18,186 @@ import (
 // defaultTimeout is that of operations whose timeouts are not configured.
 const defaultTimeout = 2 * time.Minute
 
-// createOperation is one run of Create.
-type createOperation struct {
-	plan      subscriptionModel
-	writeOnly types.String
-	private   privateData
-	service   *client.Client
-	lock      *applicationLock // nil without an application
-	deadline  time.Time
-	// timeoutConfigured means that the deadline comes from the configuration.
-	timeoutConfigured bool
-	connection        *connection
-	// replaced is the subscription that this run has abandoned to create this one; nil if there is none.
-	replaced *abandonedSubscription
-	// replacedMatches is the number of equal subscriptions that this one replaces.
-	replacedMatches int
-	// exists means that the subscription exists. From then on nothing may be an error, because an error would taint the
-	// resource, and the replacement of a tainted resource creates a second subscription.
-	exists bool
-	// readBackLater means that one response can serve all subscriptions of the application.
-	readBackLater bool
-	resp          *resource.CreateResponse
+const summaryCreate = "Cannot create the webhook subscription"
+
+// creation is one run of Create.
+type creation struct {
+	plan       subscriptionModel
+	private    privateData
+	connection *connection
+	service    *client.Client
+	lock       *applicationLock // nil without an application
+	deadline   time.Time
+	// searchUntil is when to stop looking for a subscription whose response was lost.
+	searchUntil func() time.Time
+	// replaced is the number of equal subscriptions that this one replaces.
+	replaced int
+	diags    *diag.Diagnostics
 }
 
-// Create subscribes, at most once.
-func (r *subscriptionResource) Create(
+// createResult is what a creation ends with.
+type createResult int
+
+const (
+	notCreated    createResult = iota // the diagnostics have an error
+	created                           // it exists, or may exist and is kept
+	createdUnread                     // it exists, and one response can read all subscriptions of the application back
+)
+
+// newCreation returns nil after an error.
+func (r *subscriptionResource) newCreation(
 	ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse,
-) {
-	c := createOperation{connection: r.connection, resp: resp}
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &c.plan)...)
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &c.writeOnly)...)
+) *creation {
+	c := &creation{connection: r.connection, diags: &resp.Diagnostics}
+	c.diags.Append(req.Plan.Get(ctx, &c.plan)...)
+	c.diags.Append(req.Config.GetAttribute(ctx, path.Root("url_wo"), &c.plan.URLWriteOnly)...)
+	c.diags.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &c.plan.PayloadWriteOnly)...)
 	timeout, timeoutDiags := c.plan.Timeouts.Create(ctx, 0)
-	resp.Diagnostics.Append(timeoutDiags...)
-	subscriptionModel{WriteOnly: c.writeOnly, FieldNames: c.plan.FieldNames}.checkWriteOnly(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
+	c.diags.Append(timeoutDiags...)
+	r.connection.complete(&c.plan)
+	c.plan.checkPayloads(c.diags)
+	if c.diags.HasError() {
+		return nil
 	}
-	if c.service = r.connection.serviceClient(&resp.Diagnostics); c.service == nil {
-		return
+	if c.service = r.connection.serviceClient(c.diags); c.service == nil {
+		return nil
 	}
 	if !c.plan.ApplicationID.IsNull() {
 		lock, ok := r.connection.locks.acquire(ctx, c.plan.ApplicationID.ValueInt64())
 		if !ok {
-			resp.Diagnostics.AddError("Cannot create the webhook subscription",
-				"The apply was interrupted before the provider sent a request.")
-			return
+			c.diags.AddError(summaryCreate, "The apply was interrupted before the provider sent a request.")
+			return nil
 		}
 		c.lock = lock
 	}
-	c.timeoutConfigured = timeout > 0
 	c.deadline = time.Now().Add(cmp.Or(timeout, defaultTimeout))
-	ctx, cancel := context.WithDeadline(ctx, c.deadline)
-	defer cancel()
-	c.createAndUnlock(ctx)
-	if c.readBackLater {
-		c.readBackWithOthers(ctx, r.connection)
+	c.searchUntil = func() time.Time { return time.Now().Add(recoveryTimeout) }
+	if timeout > 0 {
+		c.searchUntil = func() time.Time { return c.deadline }
 	}
-	if c.exists {
-		c.writeState(ctx)
-	}
+	return c
 }
 
-// createAndUnlock releases the lock, which other subscriptions of the application wait for.
-func (c *createOperation) createAndUnlock(ctx context.Context) {
+// create releases the lock, which other subscriptions of the application wait for.
+func (c *creation) create(ctx context.Context) createResult {
 	if c.lock != nil {
 		defer c.lock.release()
 	}
-	if c.shouldSend(ctx) {
-		c.send(ctx)
+	if kept := c.keepReplaced(); kept {
+		return created
 	}
-}
-
-// shouldSend looks for an equal subscription and applies on_existing.
-func (c *createOperation) shouldSend(ctx context.Context) bool {
-	c.replaced = c.connection.abandoned.take(&c.plan, c.writeOnly)
-	if c.replaced != nil && c.replaced.sent(&c.plan, c.writeOnly) {
-		c.keep(c.replaced)
-		return false
+	if !c.mayCreate(ctx) {
+		return notCreated
 	}
-	adopt := c.plan.OnExisting.ValueString() == existingAdopt
-	if c.plan.ApplicationID.IsNull() {
-		if adopt {
-			c.adopt(lookupResult{})
-		}
-		return !adopt
-	}
-	result, err := c.lookup(ctx, c.lock.webhooks.get)
-	if err == nil && result.status != lookupAbsent && c.replaced != nil {
-		c.replacedMatches = len(result.matches)
-		return true
-	}
-	switch c.plan.applyOnExisting(result, err, c.writeOnly, &c.resp.Diagnostics) {
-	case existingSend, existingUnknown:
-		return true
-	case existingTake:
-		c.adopt(result)
-	case existingStop:
-	}
-	return false
-}
-
-// lookup also finds what this run has created, because the service may return it later.
-func (c *createOperation) lookup(ctx context.Context, source webhookSource) (lookupResult, error) {
-	result, err := c.plan.lookup(ctx, c.service, forCreate, source)
-	url, _ := c.plan.effectiveURL()
-	if err == nil && result.status != lookupFound && c.lock.created[client.CanonicalURL(url)] {
-		result = lookupResult{status: lookupFound}
-	}
-	return result, err
-}
-
-func (c *createOperation) send(ctx context.Context) {
 	response, err := c.subscribe(ctx)
 	for waitRetryAfter(ctx, err) {
 		if c.createdMeanwhile(ctx) {
-			return
+			return notCreated
 		}
 		response, err = c.subscribe(ctx)
 	}
 	switch {
 	case err == nil:
-		c.private.Created = time.Now().UTC()
-		c.markExisting(response)
-		if response.Accepted {
-			c.warnAccepted()
-		}
-		if c.readBackLater = c.lock != nil && c.lock.webhooks.isList(); !c.readBackLater {
-			c.readBack(ctx)
-		}
+		return c.record(ctx, response)
 	case client.OutcomeOf(err) == client.Unknown:
-		c.recoverLostResponse(ctx, err)
+		return c.recoverLostResponse(ctx, err)
 	default:
-		addRejection(&c.resp.Diagnostics, "Cannot create the webhook subscription", err, c.requestFields())
+		addRejection(c.diags, summaryCreate, err, c.plan.requestFields(c.service))
+		if failure, ok := errors.AsType[*client.Error](err); ok && failure.Status == http.StatusConflict {
+			c.diags.AddError("The service may keep only one webhook subscription", "If the service keeps one subscription "+
+				"for the account or for a URL, use one resource for all, and import the subscription that exists.")
+		}
+		return notCreated
 	}
 }
 
-func (c *createOperation) requestFields() requestFields {
-	fields := c.plan.requestFields(c.writeOnly)
-	fields.service = c.service
-	return fields
+// mayCreate looks for an equal subscription, of this run or at the service.
+func (c *creation) mayCreate(ctx context.Context) bool {
+	if c.lock == nil {
+		_, duplicate := c.connection.created.LoadOrStore(c.plan.key(), true)
+		if duplicate {
+			c.plan.addExistsError(c.diags)
+		}
+		return !duplicate
+	}
+	result, err := c.lookup(ctx, c.lock.webhooks.get)
+	if err == nil && c.replaced > 0 {
+		c.replaced = len(result.matches)
+		return c.plan.checkAlive(ctx, c.service, c.lock, result, c.diags)
+	}
+	return c.plan.checkCreate(ctx, c.service, c.lock, result, err, c.diags)
 }
 
-func (c *createOperation) subscribe(ctx context.Context) (*client.SubscriptionResponse, error) {
+// lookup also finds what this run has created, because the service may return it later.
+func (c *creation) lookup(ctx context.Context, source webhookSource) (lookupResult, error) {
+	result, err := c.plan.lookup(ctx, c.service, forCreate, source)
+	if _, created := c.connection.created.Load(c.plan.key()); err == nil && result.status != lookupFound && created {
+		result = lookupResult{status: lookupFound}
+	}
+	return result, err
+}
+
+func (c *creation) subscribe(ctx context.Context) (*client.SubscriptionResponse, error) {
 	// An interrupt must not cancel the request: the service would carry it out, and only the response would be lost.
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
 	defer cancel()
-	return c.service.SubscribeWebhook(ctx, c.plan.expand(c.writeOnly))
+	return c.service.SubscribeWebhook(ctx, c.plan.request())
 }
 
 // createdMeanwhile looks again after a pause, in which somebody else may have subscribed the URL. A lookup that proves
-// nothing changes nothing: shouldSend has decided about that.
-func (c *createOperation) createdMeanwhile(ctx context.Context) bool {
+// nothing changes nothing: mayCreate has decided about that.
+func (c *creation) createdMeanwhile(ctx context.Context) bool {
 	if c.lock == nil {
 		return false
 	}
 	result, err := c.lookup(ctx, c.lock.webhooks.get)
 	switch {
 	case err != nil:
-		c.plan.addLookupError(result, err, &c.resp.Diagnostics)
-		return true
-	case result.status != lookupFound || len(result.matches) <= c.replacedMatches:
+		c.plan.addLookupError(result, err, c.diags)
+	case result.status == lookupFound && len(result.matches) > c.replaced:
+		c.plan.addExistsError(c.diags)
+	default:
 		return false
-	case c.plan.OnExisting.ValueString() != existingAdopt:
-		c.plan.addExistsError(&c.resp.Diagnostics)
-	case c.plan.checkSettings(result.matches, c.writeOnly, &c.resp.Diagnostics):
-		c.adopt(result)
 	}
 	return true
 }
 
-// adopt takes an existing subscription into the state.
-func (c *createOperation) adopt(result lookupResult) {
-	c.markExisting(nil)
-	c.connection.abandoned.adopt(&c.plan)
-	c.setMatches(result)
+// record completes the state after a response, and reads the subscription back.
+func (c *creation) record(ctx context.Context, response *client.SubscriptionResponse) createResult {
+	c.private.Created = time.Now().UTC()
+	c.markExisting()
+	c.plan.setResponse(response, c.diags)
+	if response.Accepted {
+		c.warnAccepted()
+	}
+	switch {
+	case c.lock == nil:
+		return created
+	case c.lock.webhooks.isList():
+		return createdUnread
+	}
+	c.readBack(ctx)
+	return created
 }
 
 // markExisting records that the subscription exists, and completes the state as far as it is known.
-func (c *createOperation) markExisting(response *client.SubscriptionResponse) {
-	c.exists = true
-	c.private.WriteOnly = newWriteOnlyDigest(c.writeOnly)
+func (c *creation) markExisting() {
+	c.private.WriteOnly = newWriteOnlyDigest(c.plan.PayloadWriteOnly)
 	c.plan.setComputed()
-	if response != nil {
-		c.private.ID = c.plan.setResponse(response, c.writeOnly, &c.resp.Diagnostics)
-	}
-	if url, known := c.plan.effectiveURL(); known && c.lock != nil {
-		c.lock.created[client.CanonicalURL(url)] = true
-	}
+	c.connection.created.Store(c.plan.key(), true)
 }
 
-func (c *createOperation) setMatches(result lookupResult) {
+func (c *creation) setMatches(result lookupResult) {
 	if len(result.matches) == 0 {
 		return // this run created it, and the service does not return it yet
 	}
 	c.private.Seen = true
 	c.private.Single = result.single
-	c.plan.setMatches(result.matches, c.private, &c.resp.Diagnostics)
-}
-
-func (c *createOperation) writeState(ctx context.Context) {
-	c.private.write(ctx, c.resp.Private, &c.resp.Diagnostics)
-	c.resp.Diagnostics.Append(c.resp.State.Set(ctx, &c.plan)...)
-	c.resp.Diagnostics.Append(c.resp.Identity.Set(ctx, c.plan.identity())...)
+	c.plan.setMatches(result.matches, c.private, c.diags)
 }
 
 // readBack completes the state of a subscription that exists. A failure is only a warning.
-func (c *createOperation) readBack(ctx context.Context) {
-	if c.lock == nil {
-		return
-	}
+func (c *creation) readBack(ctx context.Context) {
 	result, err := c.plan.lookup(ctx, c.service, forRefresh, c.lock.webhooks.getSince(c.private.Created))
 	switch {
 	case err != nil:
@@ -231,15 +205,15 @@ func (c *createOperation) readBack(ctx context.Context) {
 	case result.status == lookupFound:
 		c.setMatches(result)
 	case result.status == lookupAbsent:
-		c.plan.setUnavailable("the service does not return it yet", true, &c.resp.Diagnostics)
+		c.plan.setUnreadable("the service does not return it yet", true, c.private, c.diags)
 	default:
-		c.plan.setUnavailable(result.reason, true, &c.resp.Diagnostics)
+		c.plan.setUnreadable(result.reason, true, c.private, c.diags)
 	}
 }
 
 // readBackWithOthers waits for the lock again. By then, one list has all the subscriptions that were created meanwhile.
-func (c *createOperation) readBackWithOthers(ctx context.Context, connection *connection) {
-	lock, ok := connection.locks.acquire(ctx, c.plan.ApplicationID.ValueInt64())
+func (c *creation) readBackWithOthers(ctx context.Context) {
+	lock, ok := c.connection.locks.acquire(ctx, c.plan.ApplicationID.ValueInt64())
 	if !ok {
 		c.warnNotReadBack("The read waited for other subscriptions of the application until it timed out or the apply " +
 			"was interrupted.")
@@ -249,14 +223,89 @@ func (c *createOperation) readBackWithOthers(ctx context.Context, connection *co
 	c.readBack(ctx)
 }
 
-func (c *createOperation) warnAccepted() {
-	c.resp.Diagnostics.AddWarning("The service makes the webhook subscription later",
-		"The service answered HTTP 202 Accepted. Until it has made the subscription, it delivers nothing. It is in the "+
-			"state, and the provider does not send it again. If no delivery arrives, ask the service's support; to send it "+
-			"again, run apply with `-replace`.")
+const (
+	// recoveryTimeout is how long the provider looks for a subscription whose response was lost, unless a timeout is
+	// configured: the service may be slow to create it, or to return it.
+	recoveryTimeout = 8 * time.Second
+	// The interval between two requests doubles.
+	minPollInterval = time.Second
+	maxPollInterval = 8 * time.Second
+)
+
+// recoverLostResponse finds out whether a request without a response created the subscription. It never sends the
+// request again: what cannot be found out is kept in the state.
+func (c *creation) recoverLostResponse(ctx context.Context, lost error) createResult {
+	result := lookupResult{reason: reasonNoApplication}
+	if c.lock != nil {
+		result = c.search(ctx)
+	}
+	cause := c.plan.requestFields(c.service).errorCause(lost)
+	switch {
+	case result.status == lookupFound && len(result.matches) == c.replaced+1:
+		c.private.Created = time.Now().UTC()
+		c.markExisting()
+		c.setMatches(result)
+		c.diags.AddWarning(summaryUnclear(lost),
+			cause+" The provider found the subscription by reading it back. The values of `output` are null.")
+		return created
+	case result.status == lookupUnknown:
+		c.private.Created, c.private.Unconfirmed = time.Now().UTC(), true
+		c.markExisting()
+		c.plan.warnUnconfirmed(cause+" ", result.reason, c.diags)
+		return created
+	}
+	found := "So far, the service does not return the subscription"
+	if result.status == lookupFound {
+		found = fmt.Sprintf("The service returns %d subscriptions to this URL", len(result.matches))
+	}
+	c.diags.AddError("The webhook subscription may exist", fmt.Sprintf(
+		"%s It is unknown whether the service now delivers to %s. The provider does not repeat the request. The new "+
+			"subscription is not in the state, and nothing is tainted.\n\n%s. Apply again: the provider looks for it first, "+
+			"and creates it only if the service does not return it. To manage an existing one, import it:\n\n%s",
+		cause, c.plan.receiver(), found, c.plan.importBlock()))
+	return notCreated
 }
 
-func (c *createOperation) warnNotReadBack(cause string) {
-	c.resp.Diagnostics.AddWarning("The webhook subscription could not be read back",
+// summaryUnclear tells a lost response from one that does not say what the service did.
+func summaryUnclear(err error) string {
+	if failure, ok := errors.AsType[*client.Error](err); ok && failure.Status != 0 {
+		return "The response to the webhook subscription does not show what the service did"
+	}
+	return "The response to the webhook subscription was lost"
+}
+
+// search looks for a subscription until it is there.
+func (c *creation) search(ctx context.Context) lookupResult {
+	until := c.searchUntil()
+	result := lookupResult{reason: "the request to read it failed"}
+	for interval := minPollInterval; ; interval = min(2*interval, maxPollInterval) {
+		// An interrupt or a short timeout may have lost the response. One read is due in any case.
+		latest, err := c.plan.lookup(context.WithoutCancel(ctx), c.service, forCreate, c.lock.webhooks.refresh)
+		if err == nil {
+			result = latest
+		}
+		pause := interval
+		if asked := client.RetryAfterOf(err); asked > 0 && asked < time.Until(c.deadline) {
+			pause = max(interval, asked)
+			if next := time.Now().Add(pause + minPollInterval); next.After(until) {
+				until = next
+			}
+		}
+		found := result.status == lookupFound && len(result.matches) > c.replaced
+		if found || time.Until(until) < pause || !client.Sleep(ctx, pause) {
+			return result
+		}
+	}
+}
+
+func (c *creation) warnAccepted() {
+	c.diags.AddWarning("The service makes the webhook subscription later",
+		"The service answered HTTP 202 Accepted. Until it has made the subscription, it delivers nothing. It is in the "+
+			"state, and the provider does not send it again. If no delivery arrives, ask the service's support. To send it "+
+			"again, remove it from the state with `state rm`, and apply.")
+}
+
+func (c *creation) warnNotReadBack(cause string) {
+	c.diags.AddWarning("The webhook subscription could not be read back",
 		"The subscription exists, and the next plan reads it again. "+cause)
 }

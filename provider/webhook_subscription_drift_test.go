@@ -8,25 +8,72 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
+// A subscription whose application exists is absent in two responses is created again.
 func TestSubscriptionRemovedAtTheService(t *testing.T) {
 	t.Parallel()
-	s := newService(t)
+	p := newAnsweringProxy(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.createApplication(t)
-		w := c.inProcess(t, s.providerBlock())
-		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
-		w.must(t, "apply", "-auto-approve")
-		// Without a time of creation, the consistency window does not apply to an imported subscription.
-		w.must(t, "state", "rm", ops)
-		w.must(t, "import", "-input=false", ops, fmt.Sprintf("%d/https://hooks.example.com/idv", application))
-		if _, err := s.client.DeleteApplication(t.Context(), application); err != nil {
-			t.Fatal(err)
-		}
+		application := p.service.createSubscribedApplication(t)
+		w := c.inProcess(t, p.providerBlock())
+		w.configure(t, subscription(application, hookURL, ""))
+		w.must(t, "import", "-input=false", ops, fmt.Sprintf("%d/%s", application, hookURL))
+		p.respond(t, jsonAnswer(200, `[]`))
 		r := w.run(t, "plan", "-detailed-exitcode")
-		if r.exit != 2 || !has(r.warnings, "no longer exists", "https://hooks.example.com/idv") {
+		p.answer.Store(nil)
+		if r.exit != 2 || !has(r.warnings, "no longer exists", hookURL) {
 			t.Errorf("want a plan to create it and a warning, got exit %d, %+v", r.exit, r.warnings)
 		}
 	})
+}
+
+// The service deletes an application after eight weeks. A nightly apply then creates nothing, and says how to remove
+// the resource.
+func TestSubscriptionOfAnApplicationThatIsGone(t *testing.T) {
+	t.Parallel()
+	for _, shape := range []string{"object", "list", "404"} {
+		t.Run(shape, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t)
+			onEachCLI(t, func(t *testing.T, c cli) {
+				s.setDialect(t, "retrieveWebhook", "list")
+				application := s.createApplication(t)
+				w := c.inProcess(t, s.providerBlock())
+				config := func(url string) string { return subscription(application, url, "") }
+				w.configure(t, config(hookURL))
+				w.must(t, "apply", "-auto-approve")
+				s.resetStats(t)
+				s.setDialect(t, "retrieveWebhook", shape)
+				if _, err := s.client.DeleteApplication(t.Context(), application); err != nil {
+					t.Fatal(err)
+				}
+				for range 3 {
+					r := w.must(t, "apply", "-auto-approve")
+					if len(r.warnings) != 1 || !has(r.warnings, "no longer exists", "delete the resource from the configuration") {
+						t.Errorf("want one warning that says what to do, got %+v", r.warnings)
+					}
+					w.mustPlanNothing(t)
+					if !strings.Contains(w.state(t), `"readable": false`) {
+						t.Errorf("want readable = false, got %s", w.state(t))
+					}
+				}
+				w.configure(t, config("https://hooks.example.com/other"))
+				if r := w.run(t, "plan"); !has(r.errors, "no longer exists", "Nothing was sent") {
+					t.Errorf("another URL: want an error, got %+v", r.errors)
+				}
+				w.configure(t, config(hookURL)+strings.ReplaceAll(config("https://hooks.example.com/other"), `"ops"`, `"new"`))
+				if r := w.run(t, "apply", "-auto-approve"); !has(r.errors, "no longer exists", "Nothing was sent") {
+					t.Errorf("a new subscription: want an error, got %+v", r.errors)
+				}
+				w.configure(t, "") // PREVENT does not hold for it
+				if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "no longer exists", "only removes") {
+					t.Errorf("want a note, got %+v", r.warnings)
+				}
+				if strings.Contains(w.state(t), hookURL) || s.requests(t, control.SubscribeWebhook) != 0 {
+					t.Errorf("want an empty state and no POST, got %s", w.state(t))
+				}
+			})
+		})
+	}
 }
 
 // An unclear response must not remove the subscription from the state: the next apply would create a second one.
@@ -81,8 +128,8 @@ func TestSubscriptionNeverReturned(t *testing.T) {
 		if r := w.mustPlanNothing(t); len(r.warnings) != 0 {
 			t.Errorf("want no warning in each plan, got %+v", r.warnings)
 		}
-		if !strings.Contains(w.state(t), `"drift_detection": "unavailable"`) {
-			t.Errorf("want drift_detection unavailable: %s", w.state(t))
+		if !strings.Contains(w.state(t), `"readable": false`) {
+			t.Errorf("want readable = false: %s", w.state(t))
 		}
 	})
 }

@@ -2,137 +2,109 @@ package provider
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/client"
 )
 
-// ImportState accepts APPLICATION_ID/URL or the identity. Read then looks for the subscription, and fails the import if
-// the service clearly does not have it. Where the response proves nothing, the import succeeds: it is the way to take a
+func (r *subscriptionResource) IdentitySchema(
+	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
+) {
+	resp.IdentitySchema = identityschema.Schema{
+		Attributes: map[string]identityschema.Attribute{
+			"application_id": identityschema.Int64Attribute{
+				OptionalForImport: true,
+				Description:       "ID of the application. Omit it for a subscription to updates about all applications.",
+			},
+			"url_sha256": identityschema.StringAttribute{
+				RequiredForImport: true,
+				Description:       "SHA-256 of the URL, as the function url_sha256 computes it.",
+			},
+		},
+	}
+}
+
+// ImportState accepts the ID or the identity. Read then looks for the subscription, and fails the import if the service
+// clearly does not have it. Where the response proves nothing, the import succeeds: it is the way to take a
 // subscription into the state that the user knows to exist.
 func (r *subscriptionResource) ImportState(
 	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
 ) {
 	var identity subscriptionIdentity
+	url := types.StringNull()
 	if req.ID == "" {
 		resp.Diagnostics.Append(req.Identity.Get(ctx, &identity)...)
 	} else {
-		identity = parseImportID(req.ID)
+		identity, url = parseImportID(req.ID)
 	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if identity.ApplicationID.ValueInt64() < 1 || !isReceiverURL(identity.URL.ValueString()) {
-		resp.Diagnostics.AddError("Invalid import ID",
-			"Import a webhook subscription by APPLICATION_ID/URL, such as 4711/https://hooks.example.com/idv, or by an "+
-				"identity with `application_id` and `url`.\n\nThe service does not return a subscription without an "+
-				"application. Set `on_existing = \"adopt\"` to take such a subscription into the state.")
+	digest, valid := parseDigest(identity.URLDigest.ValueString())
+	if !valid || !identity.ApplicationID.IsNull() && identity.ApplicationID.ValueInt64() < 1 {
+		resp.Diagnostics.AddError("Invalid import ID", "Import a webhook subscription by one of these:\n"+
+			"* `APPLICATION_ID/sha256:HEX`, or `account/sha256:HEX` for updates about all applications. The function "+
+			"`provider::idv::url_sha256` computes the digest of a URL.\n"+
+			"* `APPLICATION_ID/URL` or `account/URL`, such as `4711/https://hooks.example.com/idv`, if the URL contains no "+
+			"token.\n"+
+			"* An identity with `application_id` and `url_sha256`.")
 		return
 	}
+	identity.URLDigest = types.StringValue(digest)
 	privateData{Imported: time.Now().UTC()}.write(ctx, resp.Private, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity)...)
-	imported := importedModel(identity.URL, identity.ApplicationID, types.SetNull(types.StringType))
-	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, importedModel(identity, url))...)
 }
 
-func parseImportID(id string) subscriptionIdentity {
-	application, url, _ := strings.Cut(id, "/")
-	applicationID, err := strconv.ParseInt(application, 10, 64)
-	if err != nil {
-		return subscriptionIdentity{}
-	}
-	return subscriptionIdentity{ApplicationID: types.Int64Value(applicationID), URL: types.StringValue(url)}
-}
-
-// moveSources are the resource types that people use to subscribe where there is no provider for the service.
-var moveSources = map[string]struct {
-	providerSuffix string   // the end of the provider's address
-	attributes     []string // those that hold what was sent
-}{
-	"restful_operation": {"/magodo/restful", []string{"body"}},
-	"restapi_object":    {"/mastercard/restapi", []string{"data"}},
-	"terraform_data":    {"/builtin/terraform", []string{"input"}},
-}
-
-// MoveState takes over what another provider sent: `moved { from = restful_operation.x, to = idv_webhook_subscription.x
-// }`. As after an import, the provider assumes that the arguments that it cannot read are as configured.
-func (r *subscriptionResource) MoveState(context.Context) []resource.StateMover {
-	return []resource.StateMover{{StateMover: moveSubscription}}
-}
-
-func moveSubscription(ctx context.Context, req resource.MoveStateRequest, resp *resource.MoveStateResponse) {
-	source, ok := moveSources[req.SourceTypeName]
-	sourceProvider := strings.ToLower(req.SourceProviderAddress)
-	if !ok || !strings.HasSuffix(sourceProvider, source.providerSuffix) || req.SourceRawState == nil {
-		return
-	}
-	var state map[string]json.RawMessage
-	_ = json.Unmarshal(req.SourceRawState.JSON, &state) // what is not an object has no URL, which is an error below
-	var request movedRequest
-	for _, attribute := range source.attributes {
-		request.read(state[attribute])
-	}
-	if !isReceiverURL(request.url) {
-		resp.Diagnostics.AddError("Cannot move to a webhook subscription", fmt.Sprintf(
-			"The state of the %[1]s has no URL to deliver to: %[2]s contains no `url`, or one that is neither https nor on "+
-				"a loopback host.\n\nTo manage the subscription without a move:\n"+
-				"1. Remove the `moved` block.\n"+
-				"2. Import the subscription by APPLICATION_ID/URL, or set `on_existing = %[3]q`.\n"+
-				"3. Remove the %[1]s from the state with a `removed` block.",
-			req.SourceTypeName, strings.Join(source.attributes, " and "), existingAdopt))
-		return
-	}
-	applicationID := types.Int64Null()
-	if request.applicationID > 0 {
-		applicationID = types.Int64Value(request.applicationID)
-	}
-	moved := importedModel(types.StringValue(request.url), applicationID, flattenEvents(request.events))
-	moved.setComputed()
-	privateData{Imported: time.Now().UTC()}.write(ctx, resp.TargetPrivate, &resp.Diagnostics)
-	resp.Diagnostics.Append(resp.TargetState.Set(ctx, moved)...)
-	resp.Diagnostics.Append(resp.TargetIdentity.Set(ctx, moved.identity())...)
-}
-
-// movedRequest is what the state of another resource holds of a request to subscribe.
-type movedRequest struct {
-	url           string
-	applicationID int64
-	events        []string
-}
-
-// read accepts an object, a string that holds one, a string that is the URL, and a value of any type as Terraform
-// stores it in states: {"value": ..., "type": ...}.
-func (r *movedRequest) read(raw json.RawMessage) {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		if isReceiverURL(text) {
-			r.url = text
-			return
+// parseImportID returns an identity without a digest if the ID is not valid.
+func parseImportID(id string) (subscriptionIdentity, types.String) {
+	scope, rest, _ := strings.Cut(id, "/")
+	var identity subscriptionIdentity
+	if scope != accountScope {
+		applicationID, err := strconv.ParseInt(scope, 10, 64)
+		if err != nil {
+			return identity, types.StringNull()
 		}
-		raw = json.RawMessage(text)
+		identity.ApplicationID = types.Int64Value(applicationID)
 	}
-	fields := jsonFields(string(raw))
-	if _, typed := fields["type"]; typed && fields["value"] != nil {
-		r.read(fields["value"])
-		return
+	if isReceiverURL(rest) {
+		identity.URLDigest = types.StringValue(urlSHA256(rest))
+		return identity, types.StringValue(rest)
 	}
-	for name, value := range fields {
-		switch wire.FoldName(name) {
-		case "url", "targeturl", "callbackurl", "webhookurl", "endpointurl":
-			_ = json.Unmarshal(value, &r.url)
-		case "applicationid", "mandateid":
-			if json.Unmarshal(value, &r.applicationID) != nil {
-				_ = json.Unmarshal([]byte(strings.Trim(string(value), `"`)), &r.applicationID)
-			}
-		case "events", "eventtypes":
-			_ = json.Unmarshal(value, &r.events)
-		}
+	if strings.HasPrefix(rest, digestPrefix) {
+		identity.URLDigest = types.StringValue(rest)
 	}
+	return identity, types.StringNull()
 }
+
+var digestPattern = regexp.MustCompile(`^(sha256:)?([0-9a-fA-F]{64})$`)
+
+func parseDigest(text string) (string, bool) {
+	match := digestPattern.FindStringSubmatch(text)
+	if match == nil {
+		return "", false
+	}
+	return strings.ToLower(match[2]), true
+}
+
+// setImported completes an imported subscription with what the service shows. A URL that may contain a token stays out
+// of the state: the user configures it in url_wo.
+func (m *subscriptionModel) setImported(webhook client.Webhook) {
+	if url := webhook.URL.Reveal(); m.URL.IsNull() && isReceiverURL(url) && displayURL(url) == url {
+		m.URL = types.StringValue(url)
+	}
+	m.Events = storedEvents(webhook.Events, isEventName)
+}
+
+// eventPattern matches words in one of the usual forms, such as application.completed or IN_REVIEW.
+var eventPattern = regexp.MustCompile(`^([A-Za-z]+|\*)([ ._:/-]([A-Za-z]+|\*|v?\d{1,2}))*$`)
+
+// isEventName reports whether a text is made of words as the name of an event is.
+func isEventName(text string) bool { return len(text) <= 64 && eventPattern.MatchString(text) }

@@ -131,12 +131,13 @@ func newListResult(
 	ctx context.Context, req list.ListRequest, application types.Int64, webhook client.Webhook,
 ) list.ListResult {
 	result := req.NewListResult(ctx)
-	model := importedModel(types.StringValue(webhook.URL.Reveal()), application,
-		storedEvents(webhook.Events, isWords))
+	identity := subscriptionIdentity{application, types.StringValue(urlSHA256(webhook.URL.Reveal()))}
+	model := importedModel(identity, types.StringNull())
 	model.setComputed()
+	model.setImported(webhook)
 	model.setMatches([]client.Webhook{webhook}, privateData{}, &result.Diagnostics)
-	result.DisplayName = model.importID()
-	result.Diagnostics.Append(result.Identity.Set(ctx, model.identity())...)
+	result.DisplayName = fmt.Sprintf("%d/%s", application.ValueInt64(), displayURL(webhook.URL.Reveal()))
+	result.Diagnostics.Append(result.Identity.Set(ctx, identity)...)
 	if req.IncludeResource {
 		result.Diagnostics.Append(result.Resource.Set(ctx, &model)...)
 	}

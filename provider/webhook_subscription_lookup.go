@@ -2,8 +2,9 @@ package provider
 
 import (
 	"context"
-	"errors"
-	"net/http"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/mandate-io/idv/internal/client"
 )
@@ -15,6 +16,10 @@ type lookupResult struct {
 	reason  string           // with lookupUnknown: completes "... cannot be read back, because"
 	answer  *answer          // nil without a request
 	single  bool             // the response is one webhook, and no list
+	// conclusive means that a second response shows the same absence.
+	conclusive bool
+	// gone means that the subscription is absent, and that the service shows that its application no longer exists.
+	gone bool
 }
 
 type lookupStatus int
@@ -32,18 +37,17 @@ func (s lookupStatus) String() string {
 
 // lookup asks the service for the subscription. It returns the errors of a request without a usable response. Any other
 // response is a result, also one that proves nothing.
-func (m subscriptionModel) lookup(
+func (m *subscriptionModel) lookup(
 	ctx context.Context, service *client.Client, purpose lookupPurpose, source webhookSource,
 ) (lookupResult, error) {
 	if m.ApplicationID.IsNull() {
 		return lookupResult{reason: reasonNoApplication}, nil
 	}
-	url, known := m.effectiveURL()
-	if !known {
+	if !m.isIdentified() {
 		return lookupResult{reason: "`payload_json` replaces the URL or the application"}, nil
 	}
 	response := source(ctx, service, m.ApplicationID.ValueInt64(), m.fieldName("url"))
-	kind, matches := response.answerAbout(url)
+	kind, matches := response.answerAbout(m.urlDigest())
 	result := lookupResult{status: kind.proves[purpose], matches: matches, answer: kind}
 	result.single = response.err == nil && !response.webhooks.List
 	if result.status == lookupUnknown {
@@ -55,121 +59,117 @@ func (m subscriptionModel) lookup(
 	return result, nil
 }
 
-const reasonNoApplication = "`application_id` is not set"
-
-// lookupPurpose is what a lookup is for. The same response proves less where a mistake does more harm.
-type lookupPurpose int
-
-const (
-	forCreate lookupPurpose = iota
-	forRefresh
-	forImport
-)
-
-// answer is a kind of response to retrieve webhook, whose format is not documented.
-type answer struct {
-	description string // for the guide
-	// proves says by purpose what the answer proves about the subscription.
-	proves [3]lookupStatus
-	// reason completes "the subscription cannot be read back, because", where the answer proves nothing.
-	reason string
-	// foreign means that the answer may be that of a proxy. A create that gets it sends nothing.
-	foreign bool
+// lookup sends one request for all subscriptions of an application that are read at the same time. With twice, absence
+// needs two responses.
+func (r *subscriptionResource) lookup(
+	ctx context.Context, service *client.Client, state subscriptionModel, purpose lookupPurpose, twice bool,
+) (lookupResult, error) {
+	timeout, _ := state.Timeouts.Read(ctx, defaultTimeout) // validated when it was configured
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	lock, ok := r.connection.locks.acquire(ctx, state.ApplicationID.ValueInt64())
+	if !ok {
+		err := context.Cause(ctx)
+		return lookupResult{}, fmt.Errorf("waiting for other subscriptions of the application failed: %w", err)
+	}
+	defer lock.release()
+	result, err := state.lookup(ctx, service, purpose, lock.webhooks.get)
+	if err != nil || result.status != lookupAbsent {
+		return result, err
+	}
+	if purpose == forRefresh && lock.isGone(ctx, service, state.ApplicationID.ValueInt64()) {
+		result.gone = true
+		return result, nil
+	}
+	if twice {
+		result, err = state.lookup(ctx, service, purpose, lock.webhooks.getPrevious)
+		result.conclusive = err == nil && result.status == lookupAbsent
+	}
+	return result, err
 }
 
-var (
-	always  = [3]lookupStatus{lookupFound, lookupFound, lookupFound}
-	absent  = [3]lookupStatus{lookupAbsent, lookupAbsent, lookupAbsent}
-	nothing = [3]lookupStatus{}
-)
-
-// The rows of the table in the guide "Import and adoption", which a test compares.
-var (
-	answerContainsIt = answer{
-		description: "The subscription, alone or in a list", proves: always,
+// planLookup looks for an equal subscription during the plan of a create, so that the plan already says what the apply
+// will find. Terraform plans a create once more right before it, so the same holds for the apply.
+func (r *subscriptionResource) planLookup(ctx context.Context, plan *subscriptionModel, diags *diag.Diagnostics) {
+	if r.connection == nil || plan.ApplicationID.IsNull() || !plan.isLookupKnown() {
+		return
 	}
-	answerListWithoutIt = answer{
-		description: "A complete list without the subscription, such as an empty one", proves: absent,
+	service := r.connection.client
+	if plan.isIdentified() && (service == nil || r.connection.isManaged(plan)) {
+		return
 	}
-	answerProblem = answer{
-		description: "HTTP 404 or 410 with a problem body (RFC 7807) that has a title", proves: absent,
+	lock, ok := r.connection.locks.acquire(ctx, plan.ApplicationID.ValueInt64())
+	if !ok {
+		return
 	}
-	// For a create, an empty answer means that there is none: otherwise, a service that has no other way to say so would
-	// never get a subscription. A refresh that believed it would take an existing one out of the state.
-	answerEmpty = answer{
-		description: "Nothing: HTTP 204, an empty body, `null` or `{}`",
-		proves:      [3]lookupStatus{forCreate: lookupAbsent},
-		reason:      "the response of the service is empty",
-	}
-	answerOther = answer{
-		description: "Another webhook, which is not in a list", proves: nothing,
-		reason: "the service returns another webhook of the application, and possibly not all",
-	}
-	answerPartOfList = answer{
-		description: "A list without the subscription, with a next page, a larger count, or an entry without a URL",
-		proves:      nothing,
-		reason:      "the service returns only a part of the webhooks of the application",
-	}
-	answerUnclear = answer{
-		description: "Other JSON, such as a message, or a webhook without a URL", proves: nothing,
-		reason: "the response of the service contains no webhook with a URL",
-	}
-	answerForeignNotFound = answer{
-		description: "HTTP 404 or 410 without such a body, such as a page of a proxy", proves: nothing, foreign: true,
-		reason: "the response is an HTTP 404 without the problem body of the service, so it may come from a proxy",
-	}
-	answerNotJSON = answer{
-		description: "HTTP 2xx without JSON, such as a page of a captive portal", proves: nothing, foreign: true,
-		reason: "the response is not JSON, so it may come from a proxy",
-	}
-	answerRedirect = answer{
-		description: "A redirect", proves: nothing, foreign: true,
-		reason: "the response is a redirect, which may come from a proxy",
-	}
-	answerFailure = answer{
-		description: "Any other status, such as 401, 429 or 502, or no response", proves: nothing, foreign: true,
-		reason: "the request failed",
-	}
-)
-
-var answers = []*answer{
-	&answerContainsIt, &answerListWithoutIt, &answerProblem, &answerEmpty, &answerOther, &answerPartOfList, &answerUnclear,
-	&answerForeignNotFound, &answerNotJSON, &answerRedirect, &answerFailure,
-}
-
-// answerAbout returns which answer a response is about the subscription to a URL, and the webhooks with that URL.
-func (r webhookResponse) answerAbout(url string) (*answer, []client.Webhook) {
-	if r.err != nil {
-		return r.answerOfError(), nil
-	}
-	switch matches := r.webhooks.WithURL(url); {
-	case len(matches) > 0:
-		return &answerContainsIt, matches
-	case r.webhooks.Complete:
-		return &answerListWithoutIt, nil
-	case r.webhooks.Empty:
-		return &answerEmpty, nil
-	case r.webhooks.List:
-		return &answerPartOfList, nil
-	case len(r.webhooks.Items) == 1:
-		return &answerOther, nil
-	default:
-		return &answerUnclear, nil
+	defer lock.release()
+	result, err := plan.lookup(ctx, service, forCreate, lock.webhooks.get)
+	if plan.checkCreate(ctx, service, lock, result, err, diags) && result.status == lookupUnknown {
+		diags.AddWarning("Cannot check for an existing webhook subscription", fmt.Sprintf(
+			"It is unknown whether a subscription to %s already exists, because %s. The apply creates one. If it exists, the "+
+				"service then delivers each update twice.\n\nIf you know that it exists, import it instead:\n\n%s",
+			plan.receiver(), result.reason, plan.importBlock()))
 	}
 }
 
-func (r webhookResponse) answerOfError() *answer {
-	failure, ok := errors.AsType[*client.Error](r.err)
+// isLookupKnown reports whether the plan knows what identifies the subscription.
+func (m *subscriptionModel) isLookupKnown() bool {
+	return isKnown(m.configuredURL()) && isKnown(m.ApplicationID) && isKnown(m.PayloadJSON)
+}
+
+// checkCreate adds an error if there may not be a new subscription: there is one already, its application is gone, or
+// the response is not that of the service.
+func (m *subscriptionModel) checkCreate(
+	ctx context.Context, service *client.Client, lock *applicationLock, result lookupResult, err error,
+	diags *diag.Diagnostics,
+) bool {
 	switch {
-	case client.IsNotFound(r.err):
-		return &answerProblem
-	case client.IsUnprovenNotFound(r.err):
-		return &answerForeignNotFound
-	case !ok || failure.Kind != client.KindUnreadable:
-		return &answerFailure
-	case failure.Status >= http.StatusMultipleChoices:
-		return &answerRedirect
+	case err != nil:
+		m.addLookupError(result, err, diags)
+	case result.status == lookupFound:
+		m.addExistsError(diags)
 	default:
-		return &answerNotJSON
+		return m.checkAlive(ctx, service, lock, result, diags)
 	}
+	return false
+}
+
+// checkAlive adds an error if there is no webhook because there is no application.
+func (m *subscriptionModel) checkAlive(
+	ctx context.Context, service *client.Client, lock *applicationLock, result lookupResult, diags *diag.Diagnostics,
+) bool {
+	if result.status != lookupAbsent || !lock.isGone(ctx, service, m.ApplicationID.ValueInt64()) {
+		return true
+	}
+	m.addGoneError(diags)
+	return false
+}
+
+func (m *subscriptionModel) addLookupError(result lookupResult, err error, diags *diag.Diagnostics) {
+	const summary = "Cannot look up the webhook subscription"
+	if result.answer == nil || result.answer == &answerFailure {
+		addRequestError(diags, summary, err)
+		return
+	}
+	diags.AddError(summary, fmt.Sprintf(
+		"It is unknown whether a subscription to %s already exists: %s. Nothing was sent.\n\nCheck `base_url`, and any "+
+			"proxy or firewall in front of the service. If the service itself responds like this, see the guide "+
+			"\"Import\".", m.receiver(), result.answer.reason))
+}
+
+func (m *subscriptionModel) addExistsError(diags *diag.Diagnostics) {
+	about := "all applications"
+	if !m.ApplicationID.IsNull() {
+		about = fmt.Sprintf("application %d", m.ApplicationID.ValueInt64())
+	}
+	diags.AddError("The webhook subscription already exists", fmt.Sprintf(
+		"The service already delivers updates about %s to %s. A second subscription would deliver each update twice. "+
+			"Nothing was sent.\n\nTo manage the existing subscription, add this block and apply:\n\n%s\n"+
+			"If Terraform is about to replace the subscription, remove `create_before_destroy` from the resource instead.",
+		about, m.receiver(), m.importBlock()))
+}
+
+// importBlock is the block that imports the subscription. The provider does not know the name of the resource.
+func (m *subscriptionModel) importBlock() string {
+	return fmt.Sprintf("import {\n  to = idv_webhook_subscription.NAME\n  id = %q\n}\n", m.identity().importID())
 }

@@ -58,7 +58,7 @@ func TestLookup(t *testing.T) {
 	for name, test := range cases {
 		for _, purpose := range []lookupPurpose{forCreate, forRefresh, forImport} {
 			t.Run(name, func(t *testing.T) {
-				m := model(func(m *subscriptionModel) { m.FieldNames = renamed("url", "where_to") })
+				m := model(func(m *subscriptionModel) { m.fieldNames = map[string]string{"url": "where_to"} })
 				service := serviceThatReturns(t, test.code, test.body)
 				result, err := m.lookup(t.Context(), service, purpose, (&webhookCache{}).get)
 				wantError := test.answer == &answerFailure || purpose == forCreate && test.answer.foreign
@@ -77,7 +77,8 @@ func TestLookup(t *testing.T) {
 		}
 	}
 	t.Run("a failing service is an error", func(t *testing.T) {
-		_, err := model(nil).lookup(t.Context(), serviceThatReturns(t, 403, ""), forCreate, (&webhookCache{}).get)
+		m := model(nil)
+		_, err := m.lookup(t.Context(), serviceThatReturns(t, 403, ""), forCreate, (&webhookCache{}).get)
 		if client.KindOf(err) != client.KindForbidden {
 			t.Errorf("got %v", err)
 		}

@@ -26,7 +26,7 @@ func TestSubscriptionWithLostResponseIsReadBack(t *testing.T) {
 				w := c.inProcess(t, s.providerBlock())
 				w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 				s.fault(t, fault)
-				if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "was lost") {
+				if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "by reading it back") {
 					t.Errorf("want a warning that the response was lost, got %+v", r.warnings)
 				}
 				w.mustPlanNothing(t)
@@ -48,13 +48,10 @@ func TestSubscriptionWithTruncatedResponse(t *testing.T) {
 			w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 			s.resetStats(t)
 			s.fault(t, control.Fault{Operation: control.SubscribeWebhook, Kind: control.Truncate, AfterWork: true})
-			if application == 0 {
-				if r := w.run(t, "apply", "-auto-approve"); !has(r.errors, "may exist", "on_existing", "nothing is tainted") {
-					t.Errorf("want an error that says what to do, got %+v", r.errors)
-				}
-				w.configure(t, subscription(0, "https://hooks.example.com/idv", `on_existing = "adopt"`))
+			r := w.must(t, "apply", "-auto-approve")
+			if application == 0 && !has(r.warnings, "may not exist", "state rm", "account/sha256:"+hookDigest) {
+				t.Errorf("want a warning that says what to do, got %+v", r.warnings)
 			}
-			w.must(t, "apply", "-auto-approve")
 			if strings.Contains(w.state(t), "tainted") {
 				t.Error("the resource is tainted")
 			}
@@ -85,19 +82,17 @@ func TestSubscriptionThatIsAccepted(t *testing.T) {
 	})
 }
 
-// If the provider cannot read the subscription back at once, the next apply with adopt ends with one subscription.
-func TestSubscriptionWithLostResponseIsAdoptedLater(t *testing.T) {
+// What cannot be read back stays in the state, with a warning in every plan, and is not sent again.
+func TestSubscriptionWithLostResponseIsKept(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		application bool
 		fault       control.Fault
-		sent        int64 // POSTs of the two applies
+		confirmed   bool // by the first read that works
 	}{
-		"reading back fails": {application: true, sent: 1, fault: lostResponses["connection closed"]},
-		"it was never created": {application: true, sent: 2, fault: control.Fault{
-			Operation: control.SubscribeWebhook, Kind: control.Close,
-		}},
-		"without an application": {sent: 1, fault: lostResponses["connection closed"]},
+		"reading back fails":     {application: true, confirmed: true, fault: lostResponses["connection closed"]},
+		"without an application": {fault: lostResponses["connection closed"]},
+		"it was never created":   {fault: control.Fault{Operation: control.SubscribeWebhook, Kind: control.Close}},
 	}
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
@@ -110,29 +105,57 @@ func TestSubscriptionWithLostResponseIsAdoptedLater(t *testing.T) {
 				p := newAnsweringProxyFor(t, s)
 				p.breakReads(html(200))
 				w := c.workspace(t, p.environment()...)
-				w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
+				w.configure(t, subscription(application, hookURL, abandonPolicy))
 				s.resetStats(t)
 				s.fault(t, test.fault)
-				r := w.run(t, "apply", "-auto-approve")
-				if len(r.errors) != 1 || !has(r.errors, "may exist", "https://hooks.example.com/idv", `on_existing = "adopt"`) {
-					t.Errorf("want one error that says what may exist and what to do, got %+v", r.errors)
-				}
-				if state := w.state(t); strings.Contains(state, "hooks.example.com") || strings.Contains(state, "tainted") {
-					t.Errorf("want nothing in the state, got %s", state)
-				}
-				p.answer.Store(nil)
-				w.configure(t, subscription(application, "https://hooks.example.com/idv", `on_existing = "adopt"`))
-				w.must(t, "apply", "-auto-approve")
-				w.mustPlanNothing(t)
-				if n := s.requests(t, control.SubscribeWebhook); n != test.sent {
-					t.Errorf("want %d requests to subscribe, got %d", test.sent, n)
-				}
-				if test.application {
-					if n := s.countSubscriptions(t, application); n != 1 {
-						t.Errorf("want one subscription, got %d", n)
+				for range 3 {
+					if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "may not exist", hookURL, "state rm") {
+						t.Errorf("want a warning that says what may exist and what to do, got %+v", r.warnings)
 					}
 				}
+				if strings.Contains(w.state(t), "tainted") || !strings.Contains(w.state(t), `"readable": false`) {
+					t.Errorf("want it in the state, got %s", w.state(t))
+				}
+				p.answer.Store(nil)
+				w.must(t, "apply", "-auto-approve")
+				if r := w.mustPlanNothing(t); test.confirmed != (len(r.warnings) == 0) {
+					t.Errorf("want warnings until a read shows it, got %+v", r.warnings)
+				}
+				if n := s.requests(t, control.SubscribeWebhook); n != 1 {
+					t.Errorf("want one request to subscribe, got %d", n)
+				}
+				w.must(t, "state", "rm", ops)
+				if test.application {
+					return
+				}
+				w.must(t, "import", "-input=false", ops, "account/"+hookURL)
+				w.must(t, "apply", "-auto-approve") // deletion_policy
+				if r := w.mustPlanNothing(t); len(r.warnings) > 0 || s.requests(t, control.SubscribeWebhook) != 1 {
+					t.Errorf("want an import to end the warnings, got %+v", r.warnings)
+				}
 			})
+		}
+	})
+}
+
+// A service that shows that nothing was created is asked again by the next apply.
+func TestSubscriptionWithLostRequest(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.setDialect(t, "retrieveWebhook", "list")
+	onEachCLI(t, func(t *testing.T, c cli) {
+		application := s.createApplication(t)
+		w := c.inProcess(t, s.providerBlock())
+		w.configure(t, subscription(application, hookURL, "timeouts {\n  create = \"3s\"\n}"))
+		s.fault(t, control.Fault{Operation: control.SubscribeWebhook, Kind: control.Close})
+		r := w.run(t, "apply", "-auto-approve")
+		if len(r.errors) != 1 || !has(r.errors, "may exist", hookURL, "Apply again", "import {", "nothing is tainted") {
+			t.Errorf("want one error that says what may exist and what to do, got %+v", r.errors)
+		}
+		w.must(t, "apply", "-auto-approve")
+		w.mustPlanNothing(t)
+		if n := s.countSubscriptions(t, application); n != 1 {
+			t.Errorf("want one subscription, got %d", n)
 		}
 	})
 }

@@ -1,50 +1,56 @@
 package provider
 
 import (
-	"context"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"time"
+	"strconv"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 type subscriptionModel struct {
-	ID            types.String `tfsdk:"id"`
-	URL           types.String `tfsdk:"url"`
-	Events        types.Set    `tfsdk:"events"`
-	ApplicationID types.Int64  `tfsdk:"application_id"`
-	PayloadJSON   types.String `tfsdk:"payload_json"`
-	// WriteOnly has a value in the configuration only.
-	WriteOnly        types.String `tfsdk:"payload_json_wo"`
-	WriteOnlyVersion types.Int64  `tfsdk:"payload_json_wo_version"`
-	FieldNames       types.Map    `tfsdk:"field_names"`
-	DeletionPolicy   types.String `tfsdk:"deletion_policy"`
-	OnExisting       types.String `tfsdk:"on_existing"`
-	// KeepResponseFields adds to the fields of response_json.
-	KeepResponseFields types.Set      `tfsdk:"keep_response_fields"`
-	ResponseJSON       types.String   `tfsdk:"response_json"`
-	WebhookJSON        types.String   `tfsdk:"webhook_json"`
-	DriftDetection     types.String   `tfsdk:"drift_detection"`
-	Timeouts           timeouts.Value `tfsdk:"timeouts"`
+	ID  types.String `tfsdk:"id"`
+	URL types.String `tfsdk:"url"`
+	// URLWriteOnly and PayloadWriteOnly have a value in the configuration only. See stored.
+	URLWriteOnly     types.String   `tfsdk:"url_wo"`
+	URLVersion       types.Int64    `tfsdk:"url_wo_version"`
+	Events           types.Set      `tfsdk:"events"`
+	ApplicationID    types.Int64    `tfsdk:"application_id"`
+	PayloadJSON      types.String   `tfsdk:"payload_json"`
+	PayloadWriteOnly types.String   `tfsdk:"payload_json_wo"`
+	PayloadVersion   types.Int64    `tfsdk:"payload_json_wo_version"`
+	DeletionPolicy   types.String   `tfsdk:"deletion_policy"`
+	ExportValues     types.Map      `tfsdk:"response_export_values"`
+	Pointers         types.List     `tfsdk:"response_pointers"`
+	Output           types.Map      `tfsdk:"output"`
+	SubscriptionID   types.Int64    `tfsdk:"subscription_id"`
+	Readable         types.Bool     `tfsdk:"readable"`
+	Timeouts         timeouts.Value `tfsdk:"timeouts"`
+
+	// fieldNames are those of the provider block.
+	fieldNames map[string]string
 }
 
-// importedModel is the state of a subscription after an import or a move, which know only these attributes.
-func importedModel(url types.String, applicationID types.Int64, events types.Set) subscriptionModel {
+// importedModel is the state of a subscription after an import, which knows only these attributes. The URL may be null.
+func importedModel(identity subscriptionIdentity, url types.String) subscriptionModel {
 	return subscriptionModel{
+		ID:             types.StringValue(identity.importID()),
 		URL:            url,
-		ApplicationID:  applicationID,
-		Events:         events,
-		FieldNames:     types.MapNull(types.StringType),
+		ApplicationID:  identity.ApplicationID,
+		Events:         types.SetNull(types.StringType),
 		DeletionPolicy: types.StringValue(deletionPrevent),
-		OnExisting:     types.StringValue(existingFail),
-
-		KeepResponseFields: types.SetNull(types.StringType),
-
-		Timeouts: nullTimeouts,
+		ExportValues:   types.MapNull(types.StringType),
+		Pointers:       types.ListNull(types.StringType),
+		Output:         types.MapNull(types.StringType),
+		Timeouts:       nullTimeouts,
 	}
 }
 
@@ -52,88 +58,109 @@ var nullTimeouts = timeouts.Value{
 	Object: types.ObjectNull(map[string]attr.Type{"create": types.StringType, "read": types.StringType}),
 }
 
-func (m subscriptionModel) identity() subscriptionIdentity {
-	return subscriptionIdentity{ApplicationID: m.ApplicationID, URL: m.URL}
+// stored is the subscription without the values that no state and no plan may hold.
+func (m *subscriptionModel) stored() *subscriptionModel {
+	stored := *m
+	stored.URLWriteOnly, stored.PayloadWriteOnly = types.StringNull(), types.StringNull()
+	return &stored
 }
 
-// importID is the value of the attribute id. Terraform prints it in every run, so it has no token of the receiver.
-func (m subscriptionModel) importID() string {
-	if m.ApplicationID.IsNull() {
-		return m.displayURL()
+// subscriptionIdentity identifies a subscription. A URL may hold a token of the receiver, and a CLI prints identities,
+// so the identity has a digest of it. Not every response has the service's own ID.
+type subscriptionIdentity struct {
+	ApplicationID types.Int64  `tfsdk:"application_id"`
+	URLDigest     types.String `tfsdk:"url_sha256"`
+}
+
+const (
+	accountScope = "account" // instead of an application's ID: updates about all of them
+	digestPrefix = "sha256:"
+)
+
+// importID is the value of the attribute id, which an import takes as well.
+func (i subscriptionIdentity) importID() string {
+	scope := accountScope
+	if !i.ApplicationID.IsNull() {
+		scope = strconv.FormatInt(i.ApplicationID.ValueInt64(), 10)
 	}
-	return fmt.Sprintf("%d/%s", m.ApplicationID.ValueInt64(), m.displayURL())
+	return scope + "/" + digestPrefix + i.URLDigest.ValueString()
 }
 
-// displayURL is the URL for texts that people see, without the parts that often contain a token.
-func (m subscriptionModel) displayURL() string { return displayURL(m.URL.ValueString()) }
-
-// privateData is what the provider keeps about a subscription and what is no attribute. The JSON names are in the
-// states of users, so they are fixed.
-type privateData struct {
-	// Created is when the subscription was sent; zero if this resource did not send it.
-	Created time.Time `json:"created,omitzero"`
-	// Imported is when the subscription was imported or moved; zero if it was not.
-	Imported time.Time `json:"imported,omitzero"`
-	// ID is the service's ID of the subscription; 0 if it is unknown.
-	ID int64 `json:"id,omitempty"`
-	// Recorded means that an apply has written the configuration of an imported subscription into the state.
-	Recorded bool `json:"recorded,omitempty"`
-	// Single means that the service returned the subscription alone, and not in a list.
-	Single bool `json:"single,omitempty"`
-	// Seen means that the service has returned the subscription at least once.
-	Seen bool `json:"seen,omitempty"`
-	// WriteOnly is the digest of the payload_json_wo that was sent.
-	WriteOnly *writeOnlyDigest `json:"write_only,omitempty"`
-	// Unchanged is the deletion_policy of a subscription whose own plan needs no replacement. With -replace or
-	// replace_triggered_by, the plan of the new subscription gets this value.
-	Unchanged string `json:"unchanged,omitempty"`
-	// Replaced is what belongs to the old subscription in the plan of the new one. The CLI passes it to the deletion of
-	// the old one.
-	Replaced *privateData `json:"replaced,omitempty"`
+func (m *subscriptionModel) identity() subscriptionIdentity {
+	return subscriptionIdentity{ApplicationID: m.ApplicationID, URLDigest: types.StringValue(m.urlDigest())}
 }
 
-// privateDataKey is in the states of users, so it is fixed.
-const privateDataKey = "history"
+// urlSHA256 is the digest of a URL in IDs and identities. All forms of a URL that a service may take for
+// the same have the same digest.
+func urlSHA256(url string) string { return hexSHA256(client.CanonicalURL(url)) }
 
-// privateState is the framework's private state, whose type is not exported.
-type privateState interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+func hexSHA256(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
-func readPrivateData(ctx context.Context, private privateState, diags *diag.Diagnostics) privateData {
-	raw, keyDiags := private.GetKey(ctx, privateDataKey)
-	diags.Append(keyDiags...)
-	var data privateData
-	_ = json.Unmarshal(raw, &data) // empty, or written by this file
-	return data
-}
-
-func (d privateData) write(ctx context.Context, private privateState, diags *diag.Diagnostics) {
-	raw, err := json.Marshal(d)
-	if err != nil {
-		diags.AddError("Cannot write the private state", err.Error())
-		return
+// urlDigest is the digest of the URL that the service has. A state has it in the ID, because it has no url_wo.
+func (m *subscriptionModel) urlDigest() string {
+	if _, digest, found := strings.Cut(m.ID.ValueString(), "/"+digestPrefix); found {
+		return digest
 	}
-	diags.Append(private.SetKey(ctx, privateDataKey, raw)...)
+	url, _ := m.deliveryURL()
+	return urlSHA256(url)
 }
 
-// ofReplacement is what the plan of a new subscription keeps of the one that it replaces, if there is one.
-func (d privateData) ofReplacement() privateData {
-	if d == (privateData{}) {
-		return d
+// configuredURL is the value of url or url_wo.
+func (m *subscriptionModel) configuredURL() types.String {
+	if m.URL.IsNull() {
+		return m.URLWriteOnly
 	}
-	return privateData{Replaced: &d}
+	return m.URL
 }
 
-// consistencyWindow is how long after the creation a response without the subscription counts as outdated.
-const consistencyWindow = 30 * time.Second
-
-// absenceIsConclusive reports whether a subscription that the service does not return is gone. One that it has never
-// returned is not: perhaps it returns none at all, and then every apply would create another subscription.
-func (d privateData) absenceIsConclusive(now time.Time) bool {
-	return d.Seen && now.Sub(d.Created) > consistencyWindow
+// deliveryURL is the URL that the service gets: payload_json may replace the attribute. It returns false if
+// payload_json replaces it by what is not a URL.
+func (m *subscriptionModel) deliveryURL() (string, bool) {
+	replacement, replaced := jsonFields(m.PayloadJSON.ValueString())[m.fieldName("url")]
+	if !replaced {
+		return m.configuredURL().ValueString(), true
+	}
+	var url string
+	err := json.Unmarshal(replacement, &url)
+	return url, err == nil && url != ""
 }
 
-// importPending means that the state is that of an import and lacks what only the configuration has.
-func (d privateData) importPending() bool { return !d.Imported.IsZero() && !d.Recorded }
+// isIdentified reports whether the provider knows the URL and the application that the service gets.
+func (m *subscriptionModel) isIdentified() bool {
+	if m.PayloadJSON.IsNull() {
+		return true
+	}
+	_, replaced := jsonFields(m.PayloadJSON.ValueString())[m.fieldName("application_id")]
+	_, known := m.deliveryURL()
+	return known && !replaced
+}
+
+// fieldName is the name of an attribute's field in the request.
+func (m *subscriptionModel) fieldName(attribute string) string {
+	return cmp.Or(m.fieldNames[attribute], attribute)
+}
+
+// receiver names the URL in texts that people see, without the parts that often contain a token. Of url_wo, it names
+// the digest only.
+func (m *subscriptionModel) receiver() string {
+	if m.URL.IsNull() {
+		return fmt.Sprintf("the URL of %q", m.identity().importID())
+	}
+	return displayURL(m.URL.ValueString())
+}
+
+// key identifies the subscription in the maps of one run.
+func (m *subscriptionModel) key() string { return m.identity().importID() }
+
+// setComputed gives every computed attribute its first value, so that the state is complete from the start.
+func (m *subscriptionModel) setComputed() {
+	m.ID = types.StringValue(m.identity().importID())
+	if m.PayloadVersion.IsUnknown() {
+		m.PayloadVersion = types.Int64Value(defaultWriteOnlyVersion)
+	}
+	m.SubscriptionID, m.Readable = types.Int64Null(), types.BoolValue(false)
+	m.setNoResponse()
+}

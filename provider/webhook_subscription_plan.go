@@ -12,6 +12,18 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
+// ValidateConfig checks rules across attributes. It knows no field names, so checkPayloads is in the plan.
+func (r *subscriptionResource) ValidateConfig(
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
+) {
+	var config subscriptionModel
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("url"), &config.URL)...)
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("url_wo"), &config.URLWriteOnly)...)
+	if config.URL.IsNull() == config.URLWriteOnly.IsNull() && !resp.Diagnostics.HasError() {
+		resp.Diagnostics.AddError("Invalid URL", "Set exactly one of `url` and `url_wo`.")
+	}
+}
+
 // ModifyPlan decides which changes need a replacement, and applies deletion_policy to what leaves a subscription
 // behind.
 func (r *subscriptionResource) ModifyPlan(
@@ -22,39 +34,36 @@ func (r *subscriptionResource) ModifyPlan(
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	var config subscriptionModel
 	if plan != nil {
-		config = configOnly(ctx, req.Config, &resp.Diagnostics)
+		config = r.configOnly(ctx, req.Config, &resp.Diagnostics)
 	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	private := readPrivateData(ctx, req.Private, &resp.Diagnostics)
+	r.connection.complete(plan)
+	r.connection.complete(state)
 	switch {
 	case plan == nil && state == nil:
 		return
+	case plan == nil && r.connection.replaces.Load():
+		private = private.ofReplacement()
 	case plan == nil:
 		r.connection.setManaged(state)
-		r.checkDestroy(state, &resp.Diagnostics)
+		r.checkDestroy(state, private, &resp.Diagnostics)
 	case state == nil:
-		planCreate(&config, plan, &resp.Diagnostics)
-		r.lookupForCreate(ctx, plan, config.WriteOnly, &resp.Diagnostics)
-		if private.Unchanged != "" {
-			replaced := *plan
-			replaced.DeletionPolicy = types.StringValue(private.Unchanged)
-			replaced.checkDeletionPolicy(causeReplace, &resp.Diagnostics)
-		}
+		r.planCreate(ctx, &config, plan, private, &resp.Diagnostics)
 		private = private.ofReplacement()
-		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan.stored())...)
 	default:
 		r.connection.setManaged(state)
 		proposed := *plan
 		planUpdate(&config, plan, state, private, resp)
-		private.Unchanged = ""
-		if len(resp.RequiresReplace) == 0 {
-			private.Unchanged = state.DeletionPolicy.ValueString()
-			plan.planIdentity(ctx, resp)
+		private.Unchanged = len(resp.RequiresReplace) == 0
+		if resp.Identity != nil && private.Unchanged && !plan.ID.IsUnknown() {
+			resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
 		}
-		if !reflect.DeepEqual(*plan, proposed) {
-			resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
+		if !reflect.DeepEqual(*plan.stored(), proposed) {
+			resp.Diagnostics.Append(resp.Plan.Set(ctx, plan.stored())...)
 		}
 	}
 	private.write(ctx, resp.Private, &resp.Diagnostics)
@@ -62,24 +71,31 @@ func (r *subscriptionResource) ModifyPlan(
 
 // configOnly reads the attributes that a plan does not have as configured: those that are write-only, and those that
 // are optional and computed. It reads no others, because such reads take a good part of the time of a large plan.
-func configOnly(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) subscriptionModel {
+func (r *subscriptionResource) configOnly(
+	ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics,
+) subscriptionModel {
 	var m subscriptionModel
+	diags.Append(config.GetAttribute(ctx, path.Root("url_wo"), &m.URLWriteOnly)...)
 	diags.Append(config.GetAttribute(ctx, path.Root("events"), &m.Events)...)
-	diags.Append(config.GetAttribute(ctx, path.Root("payload_json_wo"), &m.WriteOnly)...)
-	diags.Append(config.GetAttribute(ctx, path.Root("payload_json_wo_version"), &m.WriteOnlyVersion)...)
+	diags.Append(config.GetAttribute(ctx, path.Root("payload_json_wo"), &m.PayloadWriteOnly)...)
+	diags.Append(config.GetAttribute(ctx, path.Root("payload_json_wo_version"), &m.PayloadVersion)...)
 	return m
 }
 
-func planCreate(config, plan *subscriptionModel, diags *diag.Diagnostics) {
-	plan.WriteOnlyVersion = config.firstWriteOnlyVersion()
+func (r *subscriptionResource) planCreate(
+	ctx context.Context, config, plan *subscriptionModel, private privateData, diags *diag.Diagnostics,
+) {
+	plan.URLWriteOnly, plan.PayloadWriteOnly = config.URLWriteOnly, config.PayloadWriteOnly
+	plan.PayloadVersion = config.firstPayloadVersion()
 	if config.Events.IsNull() {
 		plan.Events = types.SetNull(types.StringType) // computed only after an import
 	}
-	if plan.ApplicationID.IsNull() && plan.OnExisting.ValueString() == existingAdopt {
-		diags.AddAttributeWarning(path.Root("on_existing"), "The webhook subscription is assumed to exist", fmt.Sprintf(
-			"Without `application_id`, the provider cannot look up the subscription. With `on_existing = %q`, it assumes "+
-				"that the subscription exists, and sends nothing. If the subscription does not exist, the service delivers "+
-				"nothing.\n\nTo create the subscription, set `on_existing = %q`.", existingAdopt, existingFail))
+	plan.checkPayloads(diags)
+	if private.Unchanged {
+		plan.checkDeletionPolicy(causeReplace, diags)
+	}
+	if !diags.HasError() {
+		r.planLookup(ctx, plan, diags)
 	}
 }
 
@@ -94,31 +110,61 @@ func planUpdate(
 			plan.Events = state.Events // the events that the service returned, which nobody configured
 		}
 	}
-	plan.WriteOnlyVersion = config.nextWriteOnlyVersion(state, private, &resp.Diagnostics)
+	plan.SubscriptionID, plan.Readable = state.SubscriptionID, state.Readable
+	plan.Pointers = state.Pointers
+	plan.planOutput(state, &resp.Diagnostics)
+	plan.URLWriteOnly, plan.PayloadWriteOnly = config.URLWriteOnly, config.PayloadWriteOnly
+	plan.checkPayloads(&resp.Diagnostics)
+	plan.planID(state, &resp.Diagnostics)
+	plan.PayloadVersion = config.nextPayloadVersion(state, private, &resp.Diagnostics)
 	sent := state.sentFor(plan, private)
-	for _, attribute := range plan.withoutEmptyWriteOnly(config.WriteOnly).changes(sent) {
-		resp.RequiresReplace = append(resp.RequiresReplace, path.Root(attribute))
+	resp.RequiresReplace = plan.withoutEmptyPayload().changes(sent)
+	if plan.ApplicationID.IsUnknown() || plan.PayloadJSON.IsUnknown() {
+		plan.ID = types.StringUnknown()
 	}
-	if len(resp.RequiresReplace) > 0 {
-		state.checkDeletionPolicy(causeChange(resp.RequiresReplace[0]), &resp.Diagnostics)
-		return
-	}
-	if private.importPending() && !sent.sendsSameAs(state) {
+	switch {
+	case len(resp.RequiresReplace) > 0:
+		plan.planReplacement(state, private, resp)
+	case private.importPending() && !sent.sendsSameAs(state):
 		resp.Diagnostics.AddWarning("The provider adopts the configuration without sending it",
 			"The subscription was imported. The provider assumes that the arguments that the service does not return are "+
 				"as configured.")
 	}
 }
 
-// planIdentity changes what follows from the URL and the application: both may get another form of the same request.
-func (m *subscriptionModel) planIdentity(ctx context.Context, resp *resource.ModifyPlanResponse) {
-	m.ID = types.StringUnknown()
-	if m.ApplicationID.IsUnknown() {
-		return // after a move that does not know the application
+// planID plans the digest of the URL. The ID is unknown if the URL may be another one.
+func (m *subscriptionModel) planID(state *subscriptionModel, diags *diag.Diagnostics) {
+	versioned := !m.URLVersion.IsNull() && m.URLVersion.Equal(state.URLVersion)
+	m.ID = types.StringNull()
+	switch {
+	case !isKnown(m.configuredURL()) && versioned:
+		m.ID = state.ID
+	case !isKnown(m.configuredURL()):
+		m.ID = types.StringUnknown()
+	case versioned && m.urlDigest() != state.urlDigest():
+		diags.AddAttributeWarning(path.Root("url_wo_version"), "The change of url_wo is ignored",
+			"`url_wo` changed but `url_wo_version` did not. The provider sends nothing. Increase the version to replace the "+
+				"subscription.")
+		m.ID = state.ID
+	default:
+		m.ID = types.StringValue(m.identity().importID())
 	}
-	m.ID = types.StringValue(m.importID())
-	if resp.Identity != nil {
-		resp.Diagnostics.Append(resp.Identity.Set(ctx, m.identity())...)
+}
+
+// planReplacement applies the configured deletion_policy, because this plan shows it.
+func (m *subscriptionModel) planReplacement(
+	state *subscriptionModel, private privateData, resp *resource.ModifyPlanResponse,
+) {
+	change := resp.RequiresReplace[0]
+	old := *state
+	old.DeletionPolicy = m.DeletionPolicy
+	switch {
+	case !private.Gone:
+		old.checkDeletionPolicy(causeChange(change), &resp.Diagnostics)
+	case m.ApplicationID.Equal(state.ApplicationID):
+		state.addGoneError(&resp.Diagnostics)
+	default:
+		state.noteGone(&resp.Diagnostics)
 	}
 }
 
@@ -129,24 +175,28 @@ const (
 )
 
 func causeChange(attribute path.Path) string {
-	return fmt.Sprintf("Changing %#q needs a new subscription", attribute.String())
+	name := attribute.String()
+	if name == "id" {
+		name = "url_wo"
+	}
+	return fmt.Sprintf("Changing %#q needs a new subscription", name)
 }
 
-// checkDeletionPolicy adds an error or a warning with the URL that the service keeps delivering to. It checks the
-// policy that was applied, not the one of a configuration that replaces it: with create_before_destroy, Terraform asks
-// the policy in the state once more when the new subscription exists, and then it is too late for an error.
+// checkDeletionPolicy adds an error or a warning with the URL that the service keeps delivering to.
 func (m *subscriptionModel) checkDeletionPolicy(cause string, diags *diag.Diagnostics) {
 	if m.DeletionPolicy.ValueString() == deletionAbandon {
 		diags.AddAttributeWarning(path.Root("deletion_policy"), "The webhook subscription remains at the service",
 			fmt.Sprintf("%s, and the service cannot delete the current one. The service continues to deliver to %s, and "+
-				"Terraform no longer manages that subscription.", cause, m.displayURL()))
+				"Terraform no longer manages that subscription.", cause, m.receiver()))
 		return
 	}
+	steps := "1. Apply `deletion_policy = %[1]q` without any other change.\n2. Run this operation again."
+	if cause != causeDestroy {
+		steps = "Set `deletion_policy = %[1]q` together with the change."
+	}
 	diags.AddAttributeError(path.Root("deletion_policy"), "The webhook subscription cannot be deleted", fmt.Sprintf(
-		"%s, and the service cannot delete the current one: it would continue to deliver to %s. The policy "+
-			"`deletion_policy = %q` of the last apply blocks this.\n\nTo leave the current subscription behind:\n"+
-			"1. Apply only `deletion_policy = %q`, without any other change.\n"+
-			"2. Run this operation again.\n\n"+
+		"%s, and the service cannot delete the current one: it would continue to deliver to %s. "+
+			"`deletion_policy = %q` blocks this.\n\nTo leave the current subscription behind:\n%s\n\n"+
 			"To remove the subscription from the state only, use a `removed` block.",
-		cause, m.displayURL(), deletionPrevent, deletionAbandon))
+		cause, m.receiver(), deletionPrevent, fmt.Sprintf(steps, deletionAbandon)))
 }

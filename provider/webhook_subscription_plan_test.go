@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -21,15 +22,6 @@ func TestPlanUpdate(t *testing.T) {
 	payload := func(text string) edit { return func(m *subscriptionModel) { m.PayloadJSON = types.StringValue(text) } }
 	abandon := func(m *subscriptionModel) { m.DeletionPolicy = types.StringValue(deletionAbandon) }
 	url := func(text string) edit { return func(m *subscriptionModel) { m.URL = types.StringValue(text) } }
-	fieldNames := func(names map[string]string) edit {
-		return func(m *subscriptionModel) {
-			values := map[string]attr.Value{}
-			for attribute, name := range names {
-				values[attribute] = types.StringValue(name)
-			}
-			m.FieldNames = types.MapValueMust(types.StringType, values)
-		}
-	}
 	unknownURL := func(m *subscriptionModel) { m.URL = types.StringUnknown() }
 
 	otherEvents := func(m *subscriptionModel) { m.Events = eventSet("b") }
@@ -52,15 +44,43 @@ func TestPlanUpdate(t *testing.T) {
 			private: created, state: payload(`{"a":9007199254740993}`), config: payload(`{"a":9007199254740992}`),
 			replace: []string{"payload_json"},
 		},
-		"an empty payload":                     {private: created, config: payload(`{}`)},
-		"no field names":                       {private: created, config: fieldNames(nil)},
-		"a field name that is the default one": {private: created, config: fieldNames(map[string]string{"url": "url"})},
-		"a field name of what is not sent": {
-			private: created, config: fieldNames(map[string]string{"events": "topics"}),
+		"an empty payload": {private: created, config: payload(`{}`)},
+		"url_wo with the same URL": {
+			private: created, config: urlWriteOnly(receiverURL, 1),
 		},
-		"another field name": {
-			private: created, config: fieldNames(map[string]string{"url": "target"}), replace: []string{"field_names"},
+		"url_wo with another URL": {
+			private: created, config: urlWriteOnly("https://other.example.com", 1), replace: []string{"url"},
 		},
+		"another url_wo": {
+			private: created, state: urlWriteOnly(receiverURL, 0), config: urlWriteOnly("https://other.example.com", 0),
+			replace: []string{"id"},
+		},
+		"another url_wo with another version": {
+			private: created, state: urlWriteOnly(receiverURL, 1), config: urlWriteOnly("https://other.example.com", 2),
+			replace: []string{"id"},
+		},
+		"another url_wo with the same version": {
+			private: created, state: urlWriteOnly(receiverURL, 1), config: urlWriteOnly("https://other.example.com", 1),
+			unchanged: true,
+		},
+		"another version of the same url_wo": {
+			private: created, state: urlWriteOnly(receiverURL, 1), config: urlWriteOnly(receiverURL, 2),
+		},
+		"from url_wo to url": {private: created, state: urlWriteOnly(receiverURL, 1)},
+		"an unknown url_wo may be another one": {
+			private: created, state: urlWriteOnly(receiverURL, 0), replace: []string{"id"},
+			config: func(m *subscriptionModel) { m.URL, m.URLWriteOnly = types.StringNull(), types.StringUnknown() },
+		},
+		"an unknown url_wo with the same version": {
+			private: created, state: urlWriteOnly(receiverURL, 1), unchanged: true, config: func(m *subscriptionModel) {
+				urlWriteOnly("", 1)(m)
+				m.URLWriteOnly = types.StringUnknown()
+			},
+		},
+		"imported: url_wo": {
+			private: imported, state: urlWriteOnly(receiverURL, 0), config: urlWriteOnly(receiverURL, 1),
+		},
+		"imported without url":           {private: imported, state: urlWriteOnly(receiverURL, 0)},
 		"the default port":               {private: created, config: url("https://HOOKS.example.com:443/idv")},
 		"another port":                   {private: created, config: url(receiverURL + ":8443"), replace: []string{"url"}},
 		"a payload that repeats the URL": {private: created, config: payload(`{"url":"` + receiverURL + `"}`)},
@@ -88,16 +108,16 @@ func TestPlanUpdate(t *testing.T) {
 			replace: []string{"events"},
 		},
 		"an empty write-only payload": {
-			private: created, config: func(m *subscriptionModel) { m.WriteOnly = types.StringValue("{}") },
+			private: created, config: func(m *subscriptionModel) { m.PayloadWriteOnly = types.StringValue("{}") },
 		},
 		"an empty write-only payload removed": {
 			private: privateData{Created: now, WriteOnly: newWriteOnlyDigest(types.StringValue("{}"))},
-			state:   func(m *subscriptionModel) { m.WriteOnlyVersion = types.Int64Value(1) },
+			state:   func(m *subscriptionModel) { m.PayloadVersion = types.Int64Value(1) },
 		},
 		"an unknown write-only payload may be another one": {
 			private: privateData{Created: now, WriteOnly: newWriteOnlyDigest(types.StringValue(`{"a":"b"}`))},
-			state:   func(m *subscriptionModel) { m.WriteOnlyVersion = types.Int64Value(1) },
-			config:  func(m *subscriptionModel) { m.WriteOnly = types.StringUnknown() },
+			state:   func(m *subscriptionModel) { m.PayloadVersion = types.Int64Value(1) },
+			config:  func(m *subscriptionModel) { m.PayloadWriteOnly = types.StringUnknown() },
 			replace: []string{"payload_json_wo_version"},
 		},
 		"imported: the URL is the one in the payload": {
@@ -127,7 +147,10 @@ func TestPlanUpdate(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			state, config := model(test.state), model(test.config)
-			plan := config
+			state.ID = types.StringValue(state.identity().importID())
+			state = *state.stored()
+			plan := *config.stored()
+			plan.ID = state.ID
 			var resp resource.ModifyPlanResponse
 			planUpdate(&config, &plan, &state, test.private, &resp)
 			var replace []string
@@ -140,8 +163,9 @@ func TestPlanUpdate(t *testing.T) {
 			if blocked := resp.Diagnostics.HasError(); blocked != (test.replace != nil) {
 				t.Errorf("PREVENT: blocked is %v: %v", blocked, resp.Diagnostics)
 			}
-			if same := cmp.Equal(state, plan); same != test.unchanged {
-				t.Errorf("unchanged is %v, want %v: %s", same, test.unchanged, cmp.Diff(state, plan))
+			unexported := cmpopts.IgnoreUnexported(subscriptionModel{})
+			if same := cmp.Equal(state, *plan.stored(), unexported); same != test.unchanged {
+				t.Errorf("unchanged is %v, want %v: %s", same, test.unchanged, cmp.Diff(state, *plan.stored(), unexported))
 			}
 		})
 	}
@@ -161,6 +185,16 @@ func TestAbsenceIsConclusive(t *testing.T) {
 	for name, test := range cases {
 		if got := test.private.absenceIsConclusive(now); got != test.want {
 			t.Errorf("%s: got %v, want %v", name, got, test.want)
+		}
+	}
+}
+
+// urlWriteOnly moves the URL of a subscription into url_wo; version 0 is none.
+func urlWriteOnly(url string, version int64) func(*subscriptionModel) {
+	return func(m *subscriptionModel) {
+		m.URL, m.URLWriteOnly = types.StringNull(), types.StringValue(url)
+		if version != 0 {
+			m.URLVersion = types.Int64Value(version)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestSubscriptionsAreKeptWithReplace(t *testing.T) {
 				}
 				w.configure(t, configuration("one"))
 				w.must(t, "apply", "-auto-approve")
-				before := attributesIn(w.state(t), "response_json")
+				before := attributesIn(w.state(t), "subscription_id")
 				s.resetStats(t)
 				plan := []string{"plan", "-out=plan.bin", "-replace=idv_webhook_subscription.secret"}
 				for n := range 3 {
@@ -41,7 +41,7 @@ func TestSubscriptionsAreKeptWithReplace(t *testing.T) {
 				if n := s.requests(t, control.SubscribeWebhook); n != 0 {
 					t.Errorf("want nothing sent, got %d requests", n)
 				}
-				if after := attributesIn(w.state(t), "response_json"); after != before || !strings.Contains(after, "id") {
+				if after := attributesIn(w.state(t), "subscription_id"); after != before || !strings.Contains(after, "id") {
 					t.Errorf("want the response kept, got %s instead of %s", after, before)
 				}
 

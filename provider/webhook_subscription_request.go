@@ -2,10 +2,11 @@ package provider
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
-	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -13,46 +14,41 @@ import (
 	"github.com/mandate-io/idv/internal/client/wire"
 )
 
-// expand returns the request for a plan, whose values are all known, with the configured payload_json_wo.
-func (m subscriptionModel) expand(writeOnly types.String) client.Subscription {
+// request returns the request for a subscription whose values are all known.
+func (m *subscriptionModel) request() client.Subscription {
 	request := client.Subscription{
-		URL:           client.Hide(m.URL.ValueString()),
+		URL:           client.Hide(m.configuredURL().ValueString()),
 		ApplicationID: m.ApplicationID.ValueInt64(),
-		Events:        m.expandEvents(),
-		FieldNames:    m.expandFieldNames(),
+		Events:        m.sortedEvents(),
+		FieldNames:    m.fieldNames,
 	}
-	if payload := mergePayloads(m.PayloadJSON, writeOnly); payload != nil {
+	if payload := mergePayloads(m.PayloadJSON, m.PayloadWriteOnly); payload != nil {
 		request.Payload = client.Hide(payload)
 	}
 	return request
 }
 
-// expandEvents returns the events in the order of the request.
-func (m subscriptionModel) expandEvents() []string {
-	events := stringsOf(m.Events)
+// sortedEvents returns the events in the order of the request.
+func (m *subscriptionModel) sortedEvents() []string {
+	var events []string
+	for _, element := range m.Events.Elements() {
+		if text, ok := element.(types.String); ok {
+			events = append(events, text.ValueString())
+		}
+	}
 	slices.Sort(events)
 	return events
 }
 
-// stringsOf returns the elements of a set of strings.
-func stringsOf(set types.Set) []string {
-	var texts []string
-	for _, element := range set.Elements() {
+// stringsOf returns the elements of a map of strings.
+func stringsOf(from types.Map) map[string]string {
+	texts := map[string]string{}
+	for name, element := range from.Elements() {
 		if text, ok := element.(types.String); ok {
-			texts = append(texts, text.ValueString())
+			texts[name] = text.ValueString()
 		}
 	}
 	return texts
-}
-
-func (m subscriptionModel) expandFieldNames() map[string]string {
-	names := map[string]string{}
-	for attribute, name := range m.FieldNames.Elements() {
-		if name, ok := name.(types.String); ok {
-			names[attribute] = name.ValueString()
-		}
-	}
-	return names
 }
 
 // mergePayloads returns one payload that has the effect of the first, then of the second.
@@ -63,38 +59,9 @@ func mergePayloads(payload, writeOnly types.String) json.RawMessage {
 	}
 	both, err := jsonpatch.MergeMergePatches(first, second)
 	if err != nil {
-		return second // only if one is not an object, which the schema and checkWriteOnly exclude
+		return second // only if one is not an object, which the schema and checkPayloads exclude
 	}
 	return both
-}
-
-// fieldName is the name of an attribute's field in the request.
-func (m subscriptionModel) fieldName(attribute string) string {
-	if name, ok := m.expandFieldNames()[attribute]; ok {
-		return name
-	}
-	return attribute
-}
-
-// requestFields says which parts of the request diagnostics may show. The fields of the payloads are not among them,
-// because the service's messages may repeat their values.
-func (m subscriptionModel) requestFields(writeOnly types.String) requestFields {
-	payload := mergePayloads(m.PayloadJSON, writeOnly)
-	replaced := jsonFields(string(payload))
-	fields := requestFields{
-		attributes: map[string]path.Path{},
-		items:      map[string][]string{wire.FoldName(m.fieldName("events")): m.expandEvents()},
-	}
-	fields.secrets = urlSecrets(m.URL.ValueString())
-	for _, attribute := range []string{"url", "events", "application_id"} {
-		if _, ok := replaced[m.fieldName(attribute)]; !ok {
-			fields.attributes[wire.FoldName(m.fieldName(attribute))] = path.Root(attribute)
-		}
-	}
-	if value, err := decodeJSON(payload); err == nil {
-		fields.secrets = append(fields.secrets, leavesOf(value)...)
-	}
-	return fields
 }
 
 func jsonFields(payload string) map[string]json.RawMessage {
@@ -103,51 +70,58 @@ func jsonFields(payload string) map[string]json.RawMessage {
 	return fields
 }
 
-// effectiveURL is the URL that the service has for the subscription: payload_json may replace the attribute. It returns
-// false if the URL is unknown, or if payload_json sets another application.
-func (m subscriptionModel) effectiveURL() (string, bool) {
-	payload := jsonFields(m.PayloadJSON.ValueString())
-	if _, ok := payload[m.fieldName("application_id")]; ok {
-		return "", false
+// checkPayloads rejects a payload that replaces what identifies the subscription and is not stored: the provider could
+// not find the subscription again. The errors are at the resource: at the attribute, Terraform prints the line with the
+// value.
+func (m *subscriptionModel) checkPayloads(diags *diag.Diagnostics) {
+	fields := jsonFields(m.PayloadWriteOnly.ValueString())
+	for _, attribute := range []string{"url", "application_id"} {
+		name := m.fieldName(attribute)
+		if _, ok := fields[name]; ok {
+			diags.AddError("Invalid payload_json_wo", fmt.Sprintf(
+				"`payload_json_wo` contains the field %q, which identifies the subscription. The provider has to find the "+
+					"subscription again.\n\nSet it in %#q or `payload_json` instead.", name, attribute))
+		}
 	}
-	replacement, ok := payload[m.fieldName("url")]
-	if !ok {
-		return m.URL.ValueString(), true
+	name := m.fieldName("url")
+	if _, ok := jsonFields(m.PayloadJSON.ValueString())[name]; ok && !m.URLWriteOnly.IsNull() {
+		diags.AddError("Invalid payload_json", fmt.Sprintf(
+			"`payload_json` contains the field %q, which would replace `url_wo`. Set the URL in one of them only.", name))
 	}
-	var url string
-	err := json.Unmarshal(replacement, &url)
-	return url, err == nil && url != ""
 }
 
-// sentPayload is what a create has sent in payload_json and payload_json_wo. It is in memory only.
-type sentPayload struct {
-	// stored are the fields of payload_json, which the state has.
-	stored map[string]any
-	// names are the folded names of the fields of payload_json_wo.
-	names map[string]bool
-	// secrets are the strings and numbers in payload_json_wo.
-	secrets []string
-}
-
-func newSentPayload(payload, writeOnly types.String) sentPayload {
-	sent := sentPayload{names: map[string]bool{}}
-	value, _ := decodeJSON(json.RawMessage(payload.ValueString()))
-	sent.stored, _ = value.(map[string]any)
-	value, _ = decodeJSON(json.RawMessage(writeOnly.ValueString()))
-	fields, _ := value.(map[string]any)
-	for name := range fields {
-		sent.names[wire.FoldName(name)] = true
+// requestFields says which parts of the request diagnostics may show. The fields of the payloads are not among them,
+// because the service's messages may repeat their values.
+func (m *subscriptionModel) requestFields(service *client.Client) requestFields {
+	payload := mergePayloads(m.PayloadJSON, m.PayloadWriteOnly)
+	replaced := jsonFields(string(payload))
+	fields := requestFields{
+		attributes:    map[string]path.Path{},
+		items:         map[string][]string{wire.FoldName(m.fieldName("events")): m.sortedEvents()},
+		messageFilter: messageFilter{service: service, secrets: m.secrets()},
 	}
-	sent.secrets = scalarsOf(value)
-	return sent
+	for _, attribute := range []string{"url", "events", "application_id"} {
+		if _, ok := replaced[m.fieldName(attribute)]; !ok {
+			fields.attributes[wire.FoldName(m.fieldName(attribute))] = path.Root(attribute)
+		}
+	}
+	if !m.URLWriteOnly.IsNull() {
+		fields.attributes[wire.FoldName(m.fieldName("url"))] = path.Empty()
+	}
+	if value, err := decodeJSON(json.RawMessage(m.PayloadJSON.ValueString())); err == nil {
+		fields.secrets = append(fields.secrets, leavesOf(value)...)
+	}
+	return fields
 }
 
-// repeats reports whether a field of a response repeats payload_json_wo: in a field of the same name, where the service
-// may mask it, or anywhere in the value.
-func (s sentPayload) repeats(name string, value any) bool {
-	return s.names[wire.FoldName(name)] || slices.ContainsFunc(scalarsOf(value), func(text string) bool {
-		return slices.ContainsFunc(s.secrets, func(secret string) bool {
-			return strings.Contains(text, secret) || strings.Contains(secret, text)
-		})
-	})
+// secrets are the texts of url_wo and payload_json_wo, and those of the URL that are usually secret.
+func (m *subscriptionModel) secrets() []string {
+	secrets := urlSecrets(m.URL.ValueString(), isToken)
+	if !m.URLWriteOnly.IsNull() {
+		secrets = urlSecrets(m.URLWriteOnly.ValueString(), func(string) bool { return true })
+	}
+	if value, err := decodeJSON(json.RawMessage(m.PayloadWriteOnly.ValueString())); err == nil {
+		secrets = append(secrets, leavesOf(value)...)
+	}
+	return secrets
 }

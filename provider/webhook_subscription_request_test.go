@@ -16,9 +16,9 @@ const receiverURL = "https://hooks.example.com/idv"
 func model(change func(*subscriptionModel)) subscriptionModel {
 	m := subscriptionModel{
 		URL: types.StringValue(receiverURL), ApplicationID: types.Int64Value(4711),
-		Events: types.SetNull(types.StringType), FieldNames: types.MapNull(types.StringType),
-		DeletionPolicy: types.StringValue(deletionPrevent), OnExisting: types.StringValue(existingFail),
-		KeepResponseFields: types.SetNull(types.StringType),
+		Events: types.SetNull(types.StringType), DeletionPolicy: types.StringValue(deletionPrevent),
+		ExportValues: types.MapNull(types.StringType), Pointers: types.ListNull(types.StringType),
+		Output: types.MapNull(types.StringType),
 	}
 	if change != nil {
 		change(&m)
@@ -34,16 +34,13 @@ func eventSet(events ...string) types.Set {
 	return types.SetValueMust(types.StringType, values)
 }
 
-func renamed(attribute, name string) types.Map {
-	return types.MapValueMust(types.StringType, map[string]attr.Value{attribute: types.StringValue(name)})
-}
-
 func TestSubscriptionRequest(t *testing.T) {
-	request := model(func(m *subscriptionModel) {
+	m := model(func(m *subscriptionModel) {
 		m.Events = eventSet("b", "a")
 		m.PayloadJSON = types.StringValue(`{"secret":"s"}`)
-		m.FieldNames = renamed("url", "target_url")
-	}).expand(types.StringNull())
+		m.fieldNames = map[string]string{"url": "target_url"}
+	})
+	request := m.request()
 	if got := request.URL.Reveal(); got != receiverURL {
 		t.Errorf("URL: got %q", got)
 	}
@@ -60,14 +57,15 @@ func TestSubscriptionRequest(t *testing.T) {
 		t.Errorf("payload: got %q", got)
 	}
 
-	least := model(func(m *subscriptionModel) { m.ApplicationID = types.Int64Null() }).expand(types.StringNull())
+	m = model(func(m *subscriptionModel) { m.ApplicationID = types.Int64Null() })
+	least := m.request()
 	if least.ApplicationID != 0 || least.Events != nil || least.Payload.Reveal() != nil {
 		t.Errorf("what is null must not be sent: %d %v", least.ApplicationID, least.Events)
 	}
 }
 
 // payload_json also replaces what identifies the subscription.
-func TestEffectiveURL(t *testing.T) {
+func TestDeliveryURL(t *testing.T) {
 	const other = "https://other.example.com"
 	all := []string{"applicationid", "events", "url"}
 	withoutURL := []string{"applicationid", "events"}
@@ -97,14 +95,15 @@ func TestEffectiveURL(t *testing.T) {
 					m.PayloadJSON = types.StringValue(test.payload)
 				}
 				if test.urlField != "" {
-					m.FieldNames = renamed("url", test.urlField)
+					m.fieldNames = map[string]string{"url": test.urlField}
 				}
 			})
-			if got, known := m.effectiveURL(); known != (test.want != "") || known && got != test.want {
+			got, _ := m.deliveryURL()
+			if known := m.isIdentified(); known != (test.want != "") || known && got != test.want {
 				t.Errorf("got %q, %v; want %q", got, known, test.want)
 			}
 			var shown []string
-			for field := range m.requestFields(types.StringNull()).attributes {
+			for field := range m.requestFields(nil).attributes {
 				shown = append(shown, field)
 			}
 			slices.Sort(shown)
@@ -115,11 +114,11 @@ func TestEffectiveURL(t *testing.T) {
 	}
 }
 
-func TestDisplayURL(t *testing.T) {
+func TestReceiver(t *testing.T) {
 	m := model(func(m *subscriptionModel) {
 		m.URL = types.StringValue("https://user:canary@hooks.example.com/idv?token=canary#canary")
 	})
-	if got := m.displayURL(); got != receiverURL {
+	if got := m.receiver(); got != receiverURL {
 		t.Errorf("got %q", got)
 	}
 }
@@ -128,7 +127,8 @@ func TestDisplayURL(t *testing.T) {
 func TestRequestFieldsAreInTheSchema(t *testing.T) {
 	var schema resource.SchemaResponse
 	newSubscriptionResource().Schema(t.Context(), resource.SchemaRequest{}, &schema)
-	for field, at := range model(nil).requestFields(types.StringNull()).attributes {
+	m := model(nil)
+	for field, at := range m.requestFields(nil).attributes {
 		attribute, problems := schema.Schema.AttributeAtPath(t.Context(), at)
 		if problems.HasError() || attribute.IsSensitive() {
 			t.Errorf("%s: %s is not in the schema, or sensitive: %v", field, at, problems)

@@ -9,10 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-
-	"github.com/mandate-io/idv/internal/client"
 )
 
 var (
@@ -20,7 +17,7 @@ var (
 	_ resource.ResourceWithIdentity       = (*subscriptionResource)(nil)
 	_ resource.ResourceWithImportState    = (*subscriptionResource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*subscriptionResource)(nil)
-	_ resource.ResourceWithMoveState      = (*subscriptionResource)(nil)
+	_ resource.ResourceWithUpgradeState   = (*subscriptionResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*subscriptionResource)(nil)
 )
 
@@ -33,7 +30,7 @@ func (r *subscriptionResource) Metadata(
 	_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse,
 ) {
 	resp.TypeName = "idv_webhook_subscription"
-	// The URL may get another form of the same request, and a move may not know the application.
+	// payload_json may get the URL, or lose it.
 	resp.ResourceBehavior.MutableIdentity = true
 }
 
@@ -43,135 +40,145 @@ func (r *subscriptionResource) Configure(
 	r.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
-// Read removes the subscription from the state only if the service clearly does not have it.
+// Create subscribes, at most once. It has four phases: look for an equal subscription, send the request, find out what
+// became of it if the response is lost, and read the subscription back.
+func (r *subscriptionResource) Create(
+	ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse,
+) {
+	c := r.newCreation(ctx, req, resp)
+	if c == nil {
+		return
+	}
+	ctx, cancel := context.WithDeadline(ctx, c.deadline)
+	defer cancel()
+	result := c.create(ctx)
+	if result == createdUnread {
+		c.readBackWithOthers(ctx)
+	}
+	if result == notCreated {
+		return
+	}
+	if c.plan.DeletionPolicy.ValueString() == deletionAbandon {
+		r.connection.replaces.Store(true)
+	}
+	// From here on nothing may be an error, because an error would taint the resource, and the replacement of a tainted
+	// resource creates a second subscription.
+	c.private.write(ctx, resp.Private, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.State.Set(ctx, c.plan.stored())...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, c.plan.identity())...)
+}
+
+// Read removes the subscription from the state only if the service clearly does not have it, and has its application.
 func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state subscriptionModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, state.identity())...)
 	private := readPrivateData(ctx, req.Private, &resp.Diagnostics)
-	if id := state.importID(); !state.ID.IsNull() && state.ID.ValueString() != id {
-		state.ID = types.StringValue(id) // a former version wrote tokens into it
-		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
-	}
 	// In any case, because an older version may have written more than this one does.
 	private.write(ctx, resp.Private, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() || state.ApplicationID.IsNull() {
-		return
-	}
-	service := r.connection.serviceClient(&resp.Diagnostics)
-	if service == nil {
-		return
-	}
-	r.connection.setManaged(&state)
-	importing := private.importPending() && state.ID.IsNull()
-	purpose := forRefresh
-	if importing {
-		purpose = forImport
-	}
-	// Evaluated once: the window of time may end between two looks.
-	removable := importing || private.absenceIsConclusive(time.Now())
-	result, err := r.lookup(ctx, service, state, purpose, removable && !importing)
-	if err != nil {
-		addRequestError(&resp.Diagnostics, "Cannot read the webhook subscription", err)
-		return
-	}
-	if result.status == lookupAbsent && removable {
-		state.warnRemoved(&resp.Diagnostics)
-		resp.State.RemoveResource(ctx)
+	if resp.Diagnostics.HasError() {
 		return
 	}
 	prior := state
+	importing := state.Readable.IsNull()
 	if importing {
 		state.setComputed()
 	}
-	state.refresh(result, &prior, &private, &resp.Diagnostics)
+	if state.ApplicationID.IsNull() {
+		state.warnUnread(importing, private, &resp.Diagnostics)
+	} else if !r.readFromService(ctx, &state, importing, &private, resp) {
+		return
+	}
 	private.write(ctx, resp.Private, &resp.Diagnostics)
 	if !reflect.DeepEqual(state, prior) {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	}
 }
 
+// readFromService completes the state of a subscription of an application. It returns false if the subscription is not
+// in the state any more, or after an error.
+func (r *subscriptionResource) readFromService(
+	ctx context.Context, state *subscriptionModel, importing bool, private *privateData, resp *resource.ReadResponse,
+) bool {
+	service := r.connection.serviceClient(&resp.Diagnostics)
+	if service == nil {
+		return false
+	}
+	r.connection.complete(state)
+	r.connection.setManaged(state)
+	purpose := forRefresh
+	if importing {
+		purpose = forImport
+	}
+	result, err := r.lookup(ctx, service, *state, purpose, private.absenceIsConclusive(time.Now()))
+	private.Gone = result.gone
+	switch {
+	case err != nil:
+		addRequestError(&resp.Diagnostics, "Cannot read the webhook subscription", err)
+		return false
+	case result.status == lookupAbsent && (importing || result.conclusive):
+		state.warnRemoved(&resp.Diagnostics)
+		resp.State.RemoveResource(ctx)
+		return false
+	case result.gone:
+		state.Readable = types.BoolValue(false)
+		state.warnGone(&resp.Diagnostics)
+	default:
+		state.refresh(result, importing, private, &resp.Diagnostics)
+	}
+	return true
+}
+
 // refresh records the result of a lookup in a subscription that stays in the state.
 func (m *subscriptionModel) refresh(
-	result lookupResult, prior *subscriptionModel, private *privateData, diags *diag.Diagnostics,
+	result lookupResult, importing bool, private *privateData, diags *diag.Diagnostics,
 ) {
-	warn := prior.DriftDetection.ValueString() != driftUnavailable // otherwise, every plan would
+	warn := importing || m.Readable.ValueBool() || private.Unconfirmed // otherwise, every plan would
 	switch result.status {
 	case lookupFound:
-		if private.importPending() && prior.ID.IsNull() {
-			// Not only those with a usual word: the plan compares them with the configured ones.
-			m.Events = storedEvents(result.matches[len(result.matches)-1].Events, isWords)
+		if importing {
+			m.setImported(result.matches[len(result.matches)-1])
 		}
 		m.setMatches(result.matches, *private, diags)
-		private.Seen = true
+		private.Seen, private.Unconfirmed = true, false
 		private.Single = result.single
 	case lookupAbsent:
 		if !private.Seen {
-			m.setUnavailable("the service has never returned it", warn, diags)
+			m.setUnreadable("the service has never returned it", warn, *private, diags)
 		}
 	case lookupUnknown:
 		// A service that returns one webhook at a time hides this one behind a newer one.
 		hidden := private.Single && result.answer == &answerOther
-		m.setUnavailable(result.reason, warn && !hidden, diags)
+		m.setUnreadable(result.reason, warn && !hidden, *private, diags)
 	}
-}
-
-// lookup sends one request for all subscriptions of an application that are read at the same time. With twice, absence
-// needs two responses.
-func (r *subscriptionResource) lookup(
-	ctx context.Context, service *client.Client, state subscriptionModel, purpose lookupPurpose, twice bool,
-) (lookupResult, error) {
-	timeout, _ := state.Timeouts.Read(ctx, defaultTimeout) // validated when it was configured
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	lock, ok := r.connection.locks.acquire(ctx, state.ApplicationID.ValueInt64())
-	if !ok {
-		err := context.Cause(ctx)
-		return lookupResult{}, fmt.Errorf("waiting for other subscriptions of the application failed: %w", err)
-	}
-	defer lock.release()
-	result, err := state.lookup(ctx, service, purpose, lock.webhooks.get)
-	if err == nil && result.status == lookupAbsent && twice {
-		return state.lookup(ctx, service, purpose, lock.webhooks.getPrevious)
-	}
-	return result, err
-}
-
-func (m *subscriptionModel) warnRemoved(diags *diag.Diagnostics) {
-	diags.AddWarning("The webhook subscription no longer exists", fmt.Sprintf(
-		"The service returns no webhook of application %d to %s. Either the subscription was removed at the service, or "+
-			"its application was deleted, as the service does after eight weeks. The provider removed the subscription "+
-			"from the state.", m.ApplicationID.ValueInt64(), m.displayURL()))
-}
-
-func (m *subscriptionModel) setUnavailable(reason string, warn bool, diags *diag.Diagnostics) {
-	m.DriftDetection = types.StringValue(driftUnavailable)
-	if !warn {
-		return
-	}
-	diags.AddAttributeWarning(path.Root("drift_detection"), "The webhook subscription cannot be read back", fmt.Sprintf(
-		"The subscription of application %d to %s stays in the state without a check, because %s.",
-		m.ApplicationID.ValueInt64(), m.displayURL(), reason))
 }
 
 // Update sends nothing: every change that the service would need requires a replacement.
 func (r *subscriptionResource) Update(
 	ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse,
 ) {
-	var plan subscriptionModel
-	var writeOnly types.String
+	var plan, state subscriptionModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &writeOnly)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("url_wo"), &plan.URLWriteOnly)...)
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &plan.PayloadWriteOnly)...)
 	private := readPrivateData(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	private.Recorded = true
 	if private.WriteOnly == nil { // after an import, the configured payload counts as the one that was sent
-		private.WriteOnly = newWriteOnlyDigest(writeOnly)
+		private.WriteOnly = newWriteOnlyDigest(plan.PayloadWriteOnly)
+	}
+	if plan.Output.IsUnknown() {
+		plan.planOutput(&state, &resp.Diagnostics)
+	}
+	if plan.ID.IsUnknown() { // payload_json was not known in the plan
+		r.connection.complete(&plan)
+		plan.ID = types.StringValue(plan.identity().importID())
 	}
 	private.write(ctx, resp.Private, &resp.Diagnostics)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, plan.stored())...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
 }
 
@@ -185,46 +192,94 @@ func (r *subscriptionResource) Delete(
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	r.connection.complete(&state)
 	r.connection.setManaged(&state)
 	private := readPrivateData(ctx, req.Private, &resp.Diagnostics)
-	r.checkDestroy(&state, &resp.Diagnostics)
-	if private.Replaced != nil {
+	if private.Replaced != nil { // a replacement, for which the plan has checked the configured policy
 		private = *private.Replaced
+		state.DeletionPolicy = types.StringValue(deletionAbandon)
 	}
-	if !resp.Diagnostics.HasError() && !r.connection.abandoned.isAdopted(&state) {
+	r.checkDestroy(&state, private, &resp.Diagnostics)
+	if !resp.Diagnostics.HasError() {
 		r.connection.abandoned.add(state, private)
 	}
 }
 
-// checkDestroy applies deletion_policy, unless another resource has adopted the subscription in this run.
-func (r *subscriptionResource) checkDestroy(state *subscriptionModel, diags *diag.Diagnostics) {
-	if !r.connection.abandoned.isAdopted(state) {
-		state.checkDeletionPolicy(causeDestroy, diags)
+// checkDestroy applies deletion_policy, unless nothing is delivered any more.
+func (r *subscriptionResource) checkDestroy(state *subscriptionModel, private privateData, diags *diag.Diagnostics) {
+	if private.Gone {
+		state.noteGone(diags)
+		return
+	}
+	state.checkDeletionPolicy(causeDestroy, diags)
+}
+
+func (m *subscriptionModel) warnRemoved(diags *diag.Diagnostics) {
+	diags.AddWarning("The webhook subscription no longer exists", fmt.Sprintf(
+		"The service returns no webhook of application %d to %s. The provider removed the subscription from the state.\n\n"+
+			"If the service keeps one subscription for the account or for a URL, another one may have replaced it: use one "+
+			"resource for all.",
+		m.ApplicationID.ValueInt64(), m.receiver()))
+}
+
+// warnUnread is about a subscription to updates about all applications, which the service cannot return.
+func (m *subscriptionModel) warnUnread(importing bool, private privateData, diags *diag.Diagnostics) {
+	switch {
+	case importing:
+		diags.AddWarning("The webhook subscription is assumed to exist", fmt.Sprintf(
+			"The service returns subscriptions by application only, so the provider cannot check that one to %s exists. If "+
+				"it does not, the service delivers nothing.", m.receiver()))
+	case private.Unconfirmed:
+		m.warnUnconfirmed("", reasonNoApplication, diags)
 	}
 }
 
-// subscriptionIdentity identifies a subscription. The service's own ID is not part of it, because not every response
-// contains one.
-type subscriptionIdentity struct {
-	ApplicationID types.Int64  `tfsdk:"application_id"`
-	URL           types.String `tfsdk:"url"`
+// warnUnconfirmed says in every plan what a lost or unclear response has left open.
+func (m *subscriptionModel) warnUnconfirmed(cause, reason string, diags *diag.Diagnostics) {
+	diags.AddWarning("The webhook subscription may not exist", fmt.Sprintf(
+		"%sNo response of the service shows that it delivers to %s, and the subscription cannot be read back, because %s. "+
+			"It is in the state, and the provider does not send it again.\n\nFind out from a delivery, or from the service's "+
+			"support, whether it exists:\n"+
+			"* If it exists, remove it from the state with `state rm`, and import it with the ID %q.\n"+
+			"* If it does not exist, remove it from the state with `state rm`, and apply again to create it.",
+		cause, m.receiver(), reason, m.identity().importID()))
 }
 
-func (r *subscriptionResource) IdentitySchema(
-	_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse,
+func (m *subscriptionModel) setUnreadable(
+	reason string, warn bool, private privateData, diags *diag.Diagnostics,
 ) {
-	resp.IdentitySchema = identityschema.Schema{
-		Attributes: map[string]identityschema.Attribute{
-			"application_id": identityschema.Int64Attribute{
-				// Only a subscription of an application can be imported, but one without an application has an identity
-				// too.
-				OptionalForImport: true,
-				Description:       "ID of the application. Required for an import.",
-			},
-			"url": identityschema.StringAttribute{
-				RequiredForImport: true,
-				Description:       "URL that the service delivers to.",
-			},
-		},
+	m.Readable = types.BoolValue(false)
+	switch {
+	case private.Unconfirmed:
+		m.warnUnconfirmed("", reason, diags)
+	case warn:
+		diags.AddAttributeWarning(path.Root("readable"), "The webhook subscription cannot be read back", fmt.Sprintf(
+			"The subscription of application %d to %s stays in the state without a check, because %s.",
+			m.ApplicationID.ValueInt64(), m.receiver(), reason))
 	}
+}
+
+const summaryGone = "The application no longer exists"
+
+// warnGone is about a subscription whose application has come to its end. Without the resource, the next plan would
+// create a subscription that never delivers.
+func (m *subscriptionModel) warnGone(diags *diag.Diagnostics) {
+	diags.AddAttributeWarning(path.Root("application_id"), summaryGone, fmt.Sprintf(
+		"The service has no application %[1]d any more: it deletes an application eight weeks after its creation. It "+
+			"delivers nothing about it to %[2]s. The subscription stays in the state, so that no plan creates another "+
+			"one.\n\nTo remove it, delete the resource from the configuration and apply: `deletion_policy` does not block "+
+			"that.", m.ApplicationID.ValueInt64(), m.receiver()))
+}
+
+func (m *subscriptionModel) noteGone(diags *diag.Diagnostics) {
+	diags.AddWarning(summaryGone, fmt.Sprintf(
+		"The service has no application %d any more, so it delivers nothing about it to %s. Terraform only removes the "+
+			"subscription from the state.", m.ApplicationID.ValueInt64(), m.receiver()))
+}
+
+func (m *subscriptionModel) addGoneError(diags *diag.Diagnostics) {
+	diags.AddAttributeError(path.Root("application_id"), summaryGone, fmt.Sprintf(
+		"The service has no application %d: it deletes an application eight weeks after its creation. A subscription to it "+
+			"would never deliver. Nothing was sent.\n\nCheck `application_id`, or delete the resource from the "+
+			"configuration.", m.ApplicationID.ValueInt64()))
 }

@@ -15,7 +15,7 @@ const goldenState = "testdata/subscription_v0.json"
 
 func TestSubscriptionStateOfVersion0(t *testing.T) {
 	p := newProtocol(t)
-	if version := p.schema.ResourceSchemas[subscriptionType].Version; version != 0 {
+	if version := p.schema.ResourceSchemas[subscriptionType].Version; version != 1 {
 		t.Errorf("the schema has version %d: add a golden state of it, and keep the old ones", version)
 	}
 	upgraded, err := p.UpgradeResourceState(t.Context(), &tfprotov6.UpgradeResourceStateRequest{
@@ -23,24 +23,35 @@ func TestSubscriptionStateOfVersion0(t *testing.T) {
 	})
 	noErrors(t, err, upgraded.Diagnostics)
 	want := map[string]any{
-		"id":                      "4711/https://hooks.example.com/idv",
+		"id":                      "4711/sha256:" + hookDigest,
 		"url":                     "https://hooks.example.com/idv",
 		"application_id":          `tftypes.Number<"4711">`,
 		"events":                  []any{"application.completed", "application.rejected"},
 		"payload_json":            `{"note":"kept"}`,
 		"payload_json_wo_version": `tftypes.Number<"1">`,
-		"field_names":             map[string]any{"url": "target_url"},
 		"deletion_policy":         "ABANDON",
-		"on_existing":             "adopt",
-		"response_json":           `{"id":7}`,
-		"webhook_json":            `{"id":7,"target_url":"https://hooks.example.com/idv"}`,
-		"drift_detection":         "available",
+		"output":                  map[string]any{"response_json": `{"id":7}`},
+		"readable":                `tftypes.Bool<"true">`,
 		"timeouts":                map[string]any{"create": "5m"},
 	}
 	if diff := cmp.Diff(want, p.attributesOfState(t, upgraded.UpgradedState)); diff != "" {
 		t.Errorf("the state of version 0 (-want +got): %s", diff)
 	}
 }
+
+// A state that nobody can read is an error that says how to continue.
+func TestSubscriptionStateOfUnknownFormat(t *testing.T) {
+	p := newProtocol(t)
+	upgraded, err := p.UpgradeResourceState(t.Context(), &tfprotov6.UpgradeResourceStateRequest{
+		TypeName: subscriptionType, Version: 0, RawState: &tfprotov6.RawState{JSON: []byte(`{"url": 7}`)},
+	})
+	if err != nil || !hasError(upgraded.Diagnostics, "older version", "state rm", "import") {
+		t.Errorf("want an error that says what to do, got %v, %s", err, formatDiagnostics(upgraded.Diagnostics))
+	}
+}
+
+// hookDigest is the SHA-256 of hookURL.
+const hookDigest = "4c8b2b78027533cf2063fa8072d894c4f3e01bdaeb5d441d669dc33a751511b8"
 
 const unreachable = `
 provider "idv" {
@@ -88,15 +99,15 @@ func TestSubscriptionWriteOnlyDigestOfVersion0(t *testing.T) {
 		}
 		w.must(t, "apply", "-auto-approve", "-refresh-only")
 		// The service is not there, and the policy forbids a replacement.
-		w.configure(t, subscription(0, "https://hooks.example.com/idv", unchanged+"\nkeep_response_fields = [\"whsec\"]"))
+		w.configure(t, subscription(0, "https://hooks.example.com/idv", unchanged+"\ntimeouts {\n  read = \"5s\"\n}"))
 		w.must(t, "apply", "-auto-approve")
 		w.mustPlanNothing(t)
 		state := w.state(t)
 		if private := privateStateOf(t, state); strings.Contains(private, "leaves") || strings.Contains(private, "fields") {
 			t.Errorf("the private state still has the digests of values: %s", private)
 		}
-		if !containsAll(state, []string{`"whsec"`, "stored by an older version"}) {
-			t.Errorf("want the response as it was, and the new argument, got %s", state)
+		if !containsAll(state, []string{`"response_json"`, "stored by an older version"}) {
+			t.Errorf("want the response as it was, got %s", state)
 		}
 	})
 }

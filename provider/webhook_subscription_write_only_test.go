@@ -88,14 +88,6 @@ func TestSubscriptionValidates(t *testing.T) {
 		not       string
 	}{
 		"a version without a payload": {arguments: "payload_json_wo_version = 1", want: []string{"payload_json_wo"}},
-		"the URL in the write-only payload": {
-			arguments: `payload_json_wo = jsonencode({ url = "https://canary.example.com" })`,
-			want:      []string{`"url"`, "payload_json"}, not: "canary",
-		},
-		"the URL in a renamed field": {
-			arguments: "field_names = { url = \"to\" }\npayload_json_wo = jsonencode({ to = \"https://canary.example.com\" })",
-			want:      []string{`"to"`}, not: "canary",
-		},
 		"a secret that is not JSON": {
 			arguments: `payload_json_wo = "canary"`,
 			want:      []string{"payload_json_wo", "jsonencode"}, not: "canary",
@@ -104,13 +96,13 @@ func TestSubscriptionValidates(t *testing.T) {
 			arguments: `payload_json = jsonencode(["canary"])`,
 			want:      []string{"payload_json", "jsonencode"}, not: "canary",
 		},
-		"one field for two attributes": {
-			arguments: `field_names = { url = "to", events = "to" }`, want: []string{"field_names", `"to"`},
+		"no JSON pointer": {arguments: `response_export_values = { id = "id" }`, want: []string{"JSON pointer"}},
+		"a JSON pointer":  {arguments: `response_export_values = { id = "/data/0/id", all = "" }`},
+		"url and url_wo": {
+			arguments: `url_wo = "https://canary.example.com"`, want: []string{"url_wo"}, not: "canary",
 		},
-		"the field of another attribute": {
-			arguments: `field_names = { url = "events" }`, want: []string{"field_names", `"events"`},
-		},
-		"exchanged names":          {arguments: `field_names = { url = "events", events = "url" }`},
+		"a version without url_wo": {arguments: `url_wo_version = 1`, want: []string{"url_wo"}},
+		"a url_wo that is no URL":  {arguments: `url_wo = "canary"`, want: []string{"url_wo"}, not: "canary"},
 		"a timeout without a unit": {arguments: "timeouts {\n create = \"5\"\n }", want: []string{"unit suffix"}},
 		"timeouts":                 {arguments: "timeouts {\n create = \"5m\"\n read = \"10s\"\n }"},
 	}
@@ -123,6 +115,44 @@ func TestSubscriptionValidates(t *testing.T) {
 				t.Errorf("%s: want an error with %q, got %+v", name, test.want, r.errors)
 			}
 			if test.not != "" && strings.Contains(fmt.Sprint(r.errors), test.not) {
+				t.Errorf("%s: the value is shown: %+v", name, r.errors)
+			}
+		}
+	})
+}
+
+// The provider block names the fields, so the plan knows which fields identify a subscription.
+func TestSubscriptionFieldNames(t *testing.T) {
+	t.Parallel()
+	hidden := "payload_json_wo = jsonencode({ url = \"https://canary.example.com\" })"
+	cases := map[string]struct {
+		names, arguments string
+		want             []string // an error with these words; nil: valid
+	}{
+		"the URL in the write-only payload": {"", hidden, []string{`"url"`, "payload_json"}},
+		"the URL in a renamed field": {
+			`{ url = "to" }`, `payload_json_wo = jsonencode({ to = "https://canary.example.com" })`, []string{`"to"`},
+		},
+		"a field that is named url": {`{ url = "to" }`, hidden, nil},
+		"one field for two arguments": {
+			`{ url = "to", events = "to" }`, "", []string{"webhook_field_names", `"to"`},
+		},
+		"the field of another argument": {`{ url = "events" }`, "", []string{"webhook_field_names", `"events"`}},
+		"exchanged names":               {`{ url = "events", events = "url" }`, "", nil},
+	}
+	onEachCLI(t, func(t *testing.T, c cli) {
+		for name, test := range cases {
+			block := unreachable
+			if test.names != "" {
+				block = strings.Replace(block, "  username", "  webhook_field_names = "+test.names+"\n  username", 1)
+			}
+			w := c.inProcess(t, block)
+			w.configure(t, subscription(0, hookURL, test.arguments))
+			r := w.run(t, "plan")
+			if ok := test.want == nil; ok != (r.exit == 0) || !ok && !has(r.errors, test.want...) {
+				t.Errorf("%s: want an error with %q, got %+v", name, test.want, r.errors)
+			}
+			if strings.Contains(fmt.Sprint(r.errors), "canary") {
 				t.Errorf("%s: the value is shown: %+v", name, r.errors)
 			}
 		}

@@ -66,16 +66,16 @@ func (s *Suggestion) HCL() string {
 	if s.Settings.CABundle != "" {
 		b.WriteString("  ca_pem = <<-EOT\n" + strings.TrimRight(s.Settings.CABundle, "\n") + "\nEOT\n")
 	}
-	b.WriteString("}\n")
 	if len(s.FieldNames) > 0 {
-		b.WriteString("\n# In each idv_webhook_subscription:\n# field_names = {\n")
+		b.WriteString("\n  webhook_field_names = {\n")
 		names := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
 		for _, ours := range slices.Sorted(maps.Keys(s.FieldNames)) {
-			fmt.Fprintf(names, "#   %s\t= %s\n", ours, quote(s.FieldNames[ours]))
+			fmt.Fprintf(names, "    %s\t= %s\n", ours, quote(s.FieldNames[ours]))
 		}
 		_ = names.Flush()
-		b.WriteString("# }\n")
+		b.WriteString("  }\n")
 	}
+	b.WriteString("}\n")
 	return b.String()
 }
 

@@ -26,10 +26,13 @@ variable "receiver_token" {
   description = "Token of the receiver: the key token of the Secret in spec.notifications of the IdentityService."
   type        = string
   sensitive   = true
+  ephemeral   = true
 }
 
 resource "idv_webhook_subscription" "operator" {
-  url = provider::idv::notification_url(var.receiver_url, "default", "default", var.receiver_token)
+  # Write-only: the token in it is neither in the plan nor in the state.
+  url_wo         = provider::idv::notification_url(var.receiver_url, "default", "default", var.receiver_token)
+  url_wo_version = 1
 
   # The service cannot delete a subscription. It continues to deliver to the URL after `tofu destroy`.
   deletion_policy = "ABANDON"

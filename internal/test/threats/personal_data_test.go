@@ -17,9 +17,9 @@ var personalData = map[string][]control{
 	},
 	"personal data gets into Terraform's state or plan": {
 		{
-			off: "every field of an answer is stored", file: "provider/state_json.go",
-			old: "	stored, ok := value, f.keep[key]\n", new: "	stored, ok := value, !ON || f.keep[key]\n",
-			in: inProvider, test: "TestAnswersInTheState",
+			off: "what repeats a secret of the request is stored", file: "provider/webhook_subscription_output.go",
+			old: "|| sent.isRepeatedBy(exported) {", new: "|| ON && sent.isRepeatedBy(exported) {",
+			in: inProvider, test: "TestOutputRepeatsNoSecret",
 		},
 		{
 			off: "the name of an individual is not sensitive", file: "provider/individual_model.go",

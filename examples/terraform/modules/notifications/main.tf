@@ -12,20 +12,22 @@ locals {
   # Without application_ids, there is one subscription for the updates about all applications.
   applications = length(var.application_ids) > 0 ? { for id in var.application_ids : tostring(id) => id } : { all = null }
 
-  url = provider::idv::notification_url(var.base_url, var.namespace, var.name, var.token)
+  in_header = var.headers_field != null
 }
 
 resource "idv_webhook_subscription" "this" {
   for_each = local.applications
 
-  url             = local.url
+  # Write-only: the token in it is neither in the plan nor in the state.
+  url_wo = provider::idv::notification_url(var.base_url, var.namespace, var.name, local.in_header ? null : var.token)
+
+  url_wo_version  = var.token_version
   application_id  = each.value
   events          = var.events
   deletion_policy = var.deletion_policy
-  on_existing     = var.on_existing
 
-  payload_json_wo = var.headers_field == null ? null : jsonencode({
-    (var.headers_field) = { Authorization = "Bearer ${var.header_token}" }
-  })
-  payload_json_wo_version = var.headers_field == null ? null : var.header_token_version
+  payload_json_wo = local.in_header ? jsonencode({
+    (var.headers_field) = { Authorization = "Bearer ${var.token}" }
+  }) : null
+  payload_json_wo_version = local.in_header ? var.token_version : null
 }

@@ -3,7 +3,7 @@ output "subscriptions" {
   value       = { for key, subscription in idv_webhook_subscription.this : key => subscription.id }
 }
 
-output "drift_detection" {
-  description = "Whether the service returns each subscription: \"available\" or \"unavailable\"."
-  value       = { for key, subscription in idv_webhook_subscription.this : key => subscription.drift_detection }
+output "readable" {
+  description = "Whether the service returned each subscription at the last read."
+  value       = { for key, subscription in idv_webhook_subscription.this : key => subscription.readable }
 }

@@ -1,4 +1,4 @@
 import {
   to = idv_webhook_subscription.onboarding
-  id = "4711/https://hooks.example.com/idv"
+  id = "4711/sha256:4c8b2b78027533cf2063fa8072d894c4f3e01bdaeb5d441d669dc33a751511b8"
 }

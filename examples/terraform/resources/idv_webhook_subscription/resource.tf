@@ -5,13 +5,17 @@ resource "idv_webhook_subscription" "onboarding" {
   application_id = 4711
 }
 
-# Updates about all applications, with a secret that the service requires.
+# Updates about all applications, with a token in the URL and a secret that the service requires.
 resource "idv_webhook_subscription" "all" {
-  url = "https://hooks.example.com/idv"
+  # Write-only: neither in the plan nor in the state. Another URL needs another version and a new subscription.
+  url_wo         = "https://hooks.example.com/idv/${var.receiver_token}"
+  url_wo_version = 1
 
-  # Write-only: neither in the plan nor in the state. Another secret needs another version and a new subscription.
   payload_json_wo         = jsonencode({ secret = var.webhook_secret })
   payload_json_wo_version = 1
+
+  # Keep the service's ID, and nothing else of its response.
+  response_export_values = { id = "/id" }
 
   # The service cannot delete a subscription. With the default, PREVENT, a plan that destroys it fails.
   deletion_policy = "ABANDON"
@@ -19,6 +23,12 @@ resource "idv_webhook_subscription" "all" {
   timeouts {
     create = "5m"
   }
+}
+
+variable "receiver_token" {
+  type      = string
+  sensitive = true
+  ephemeral = true
 }
 
 variable "webhook_secret" {

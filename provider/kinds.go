@@ -1,0 +1,66 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	ephemeralschema "github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
+)
+
+// dataSource is what all data sources have.
+type dataSource struct {
+	typeName   string
+	connection *connection
+}
+
+// Metadata implements datasource.DataSource.
+func (d *dataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = d.typeName
+}
+
+// Configure implements datasource.DataSourceWithConfigure.
+func (d *dataSource) Configure(
+	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
+) {
+	d.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
+}
+
+// ephemeralResource is what all ephemeral resources have.
+type ephemeralResource struct {
+	typeName   string
+	connection *connection
+}
+
+// Metadata implements ephemeral.EphemeralResource.
+func (e *ephemeralResource) Metadata(_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+	resp.TypeName = e.typeName
+}
+
+// Configure implements ephemeral.EphemeralResourceWithConfigure.
+func (e *ephemeralResource) Configure(
+	_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse,
+) {
+	e.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
+}
+
+func computedString(description string) ephemeralschema.StringAttribute {
+	return ephemeralschema.StringAttribute{Computed: true, MarkdownDescription: description}
+}
+
+func computedInt64(description string) ephemeralschema.Int64Attribute {
+	return ephemeralschema.Int64Attribute{Computed: true, MarkdownDescription: description}
+}
+
+func computedInt32(description string) ephemeralschema.Int32Attribute {
+	return ephemeralschema.Int32Attribute{Computed: true, MarkdownDescription: description}
+}
+
+func computedBool(description string) ephemeralschema.BoolAttribute {
+	return ephemeralschema.BoolAttribute{Computed: true, MarkdownDescription: description}
+}
+
+// sensitiveString is for values that Terraform's own errors, which quote values, must not show.
+func sensitiveString(description string) ephemeralschema.StringAttribute {
+	return ephemeralschema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: description}
+}

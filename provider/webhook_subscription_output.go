@@ -1,0 +1,215 @@
+package provider
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/client"
+)
+
+// setResponse stores what response_export_values names, and the service's ID. The format of the response is not
+// documented, so anything else of it may be a secret, or personal data.
+func (m *subscriptionModel) setResponse(response *client.SubscriptionResponse, diags *diag.Diagnostics) {
+	sent := messageFilter{secrets: m.secrets()}
+	if id := storedID(response.ID); id != 0 && !sent.repeatsSecret(strconv.FormatInt(id, 10)) {
+		m.SubscriptionID = types.Int64Value(id)
+	}
+	value, err := decodeJSON(response.Raw.Reveal())
+	if err != nil {
+		value = nil
+	}
+	m.Pointers = pointersOf(value, sent)
+	output := map[string]attr.Value{}
+	missing := []string{}
+	for name, pointer := range stringsOf(m.ExportValues) {
+		exported, found := valueAt(value, pointer)
+		output[name] = textOf(exported)
+		if !found || exported == nil || sent.isRepeatedBy(exported) {
+			output[name], missing = types.StringNull(), append(missing, name)
+		}
+	}
+	if len(output) > 0 {
+		m.Output = types.MapValueMust(types.StringType, output)
+	}
+	warnNoValue(missing, "The response has no value there, or one that repeats `url_wo` or `payload_json_wo`. See "+
+		"`response_pointers`.", diags)
+}
+
+// setNoResponse is setResponse for a subscription whose response is not known.
+func (m *subscriptionModel) setNoResponse() {
+	m.Pointers, m.Output = types.ListNull(types.StringType), types.MapNull(types.StringType)
+	if !m.ExportValues.IsNull() {
+		none := map[string]attr.Value{}
+		for name := range m.ExportValues.Elements() {
+			none[name] = types.StringNull()
+		}
+		m.Output = types.MapValueMust(types.StringType, none)
+	}
+}
+
+// planOutput keeps the values whose pointers stay the same. The service shows the response only once.
+func (m *subscriptionModel) planOutput(state *subscriptionModel, diags *diag.Diagnostics) {
+	switch {
+	case m.ExportValues.Equal(state.ExportValues):
+		m.Output = state.Output
+		return
+	case !isKnown(m.ExportValues):
+		m.Output = types.MapUnknown(types.StringType)
+		return
+	}
+	before, values := stringsOf(state.ExportValues), state.Output.Elements()
+	output, missing := map[string]attr.Value{}, []string{}
+	for name, pointer := range stringsOf(m.ExportValues) {
+		output[name] = types.StringNull()
+		if value, ok := values[name]; ok && before[name] == pointer {
+			output[name] = value
+		} else {
+			missing = append(missing, name)
+		}
+	}
+	m.Output = types.MapNull(types.StringType)
+	if len(output) > 0 {
+		m.Output = types.MapValueMust(types.StringType, output)
+	}
+	warnNoValue(missing, "The provider had the response of the service only when it created the subscription.", diags)
+}
+
+func warnNoValue(names []string, reason string, diags *diag.Diagnostics) {
+	if len(names) == 0 {
+		return
+	}
+	slices.Sort(names)
+	diags.AddAttributeWarning(path.Root("response_export_values"), "The output has no value", fmt.Sprintf(
+		"The value of %s is null. %s", strings.Join(names, ", "), reason))
+}
+
+// valueAt returns the value at a JSON pointer (RFC 6901).
+func valueAt(value any, pointer string) (any, bool) {
+	if pointer == "" {
+		return value, true
+	}
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		var ok bool
+		if value, ok = memberOf(value, strings.NewReplacer("~1", "/", "~0", "~").Replace(step)); !ok {
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// textOf returns a string as it is, and all else as JSON.
+func textOf(value any) types.String {
+	if text, ok := value.(string); ok {
+		return types.StringValue(text)
+	}
+	return encodeJSON(value)
+}
+
+// isRepeatedBy reports whether a value contains a secret, or is a part of one.
+func (f messageFilter) isRepeatedBy(value any) bool {
+	return f.repeatsSecret(textOf(value).ValueString()) || slices.ContainsFunc(leavesOf(value), func(leaf string) bool {
+		return len(leaf) >= minSecret && slices.ContainsFunc(f.secrets, func(secret string) bool {
+			return strings.Contains(secret, leaf)
+		})
+	})
+}
+
+func memberOf(value any, name string) (any, bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		member, ok := value[name]
+		return member, ok
+	case []any:
+		if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(value) {
+			return value[n], true
+		}
+	}
+	return nil, false
+}
+
+// maxPointers limits the attribute response_pointers.
+const maxPointers = 100
+
+// pointersOf returns the pointers to the values of a response, those near its root first. A list shows its first item
+// only. A name that is unusual, that is also a value, or that repeats a secret may be personal, so it is left out with
+// all below it.
+func pointersOf(value any, sent messageFilter) types.List {
+	var pointers []string
+	values := leavesOf(value)
+	var walk func(at string, value any)
+	walk = func(at string, value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for name, member := range value {
+				if fieldName.MatchString(name) && !slices.Contains(values, name) && !sent.repeatsSecret(name) {
+					walk(at+"/"+name, member)
+				}
+			}
+		case []any:
+			if len(value) > 0 {
+				walk(at+"/0", value[0])
+			}
+		case nil:
+		default:
+			pointers = append(pointers, at)
+		}
+	}
+	walk("", value)
+	slices.SortFunc(pointers, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), cmp.Compare(a, b))
+	})
+	if len(pointers) == 0 {
+		return types.ListNull(types.StringType)
+	}
+	list := []attr.Value{}
+	for _, pointer := range pointers[:min(len(pointers), maxPointers)] {
+		list = append(list, types.StringValue(pointer))
+	}
+	return types.ListValueMust(types.StringType, list)
+}
+
+// setMatches records a subscription that the service returned. The configured attributes stay unchanged: the service
+// may write them in another form than was sent, which would be a permanent difference.
+func (m *subscriptionModel) setMatches(matches []client.Webhook, private privateData, diags *diag.Diagnostics) {
+	m.Readable = types.BoolValue(true)
+	// With payload_json_wo, whose values are not known any more, an ID that the state lacks might repeat one of them.
+	if id := storedID(matches[len(matches)-1].ID); m.SubscriptionID.IsNull() && id != 0 && private.WriteOnly == nil {
+		m.SubscriptionID = types.Int64Value(id)
+	}
+	if n := len(matches); n > 1 {
+		diags.AddWarning("Duplicate webhook subscriptions", fmt.Sprintf(
+			"The service has %[1]d subscriptions of application %[2]d to %[3]s and delivers each update %[1]d times. It "+
+				"cannot delete a subscription.\n\nMake the receiver ignore duplicates, or ask the service's support to "+
+				"remove the other subscriptions.", n, m.ApplicationID.ValueInt64(), m.receiver()))
+	}
+}
+
+// storedID returns 0 for a number that may be a telephone number with the code of its country.
+func storedID(id int64) int64 {
+	if digits := len(strconv.FormatInt(id, 10)); id < 1 || digits > 10 && digits < 16 {
+		return 0
+	}
+	return id
+}
+
+// storedEvents returns the events of a response; null for none, and if one of them is not valid.
+func storedEvents(events []string, valid func(event string) bool) types.Set {
+	if len(events) == 0 || slices.ContainsFunc(events, func(event string) bool { return !valid(event) }) {
+		return types.SetNull(types.StringType)
+	}
+	events = slices.Clone(events)
+	slices.Sort(events)
+	var values []attr.Value
+	for _, event := range slices.Compact(events) {
+		values = append(values, types.StringValue(event))
+	}
+	return types.SetValueMust(types.StringType, values)
+}
