@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/mandate-io/idv/internal/client"
@@ -79,6 +80,28 @@ func (c *connection) fetchReferences(ctx context.Context, diags *diag.Diagnostic
 		return nil
 	}
 	return c.references.Load()
+}
+
+// retrieveWebhooks returns the webhooks of an application, and nil after an error.
+func (c *connection) retrieveWebhooks(
+	ctx context.Context, applicationID types.Int64, summary string, diags *diag.Diagnostics,
+) *client.Webhooks {
+	if diags.HasError() {
+		return nil
+	}
+	service := c.serviceClient(diags)
+	if service == nil {
+		return nil
+	}
+	webhooks, err := service.RetrieveWebhook(ctx, applicationID.ValueInt64())
+	switch {
+	case client.IsNotFound(err): // a service may report in this way that there is no webhook
+		return &client.Webhooks{Complete: true}
+	case err != nil:
+		addRequestError(diags, summary, err)
+		return nil
+	}
+	return webhooks
 }
 
 // complete gives a subscription the field names, if there is one.

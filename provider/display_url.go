@@ -43,6 +43,23 @@ func removeSecrets(u *url.URL) {
 // isToken reports whether a segment of a path is as long as a token of the operator's receiver.
 func isToken(segment string) bool { return utf8.RuneCountInString(segment) >= receiver.MinTokenLength }
 
+// mayHaveToken reports whether a part of a URL may be a token: the user, the query, the fragment, and a segment of the
+// path that is long or has digits.
+func mayHaveToken(text string) bool {
+	return displayURL(text) != text || len(urlSecrets(text, func(segment string) bool {
+		return len(segment) >= 16 || len(segment) >= 8 && strings.ContainsAny(segment, "0123456789")
+	})) > 0
+}
+
+// hostOf is the part of a URL that never has a token.
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "its URL"
+	}
+	return u.Host
+}
+
 // urlSecrets returns the parts of a URL that displayURL leaves out, and the segments of the path that are secret.
 func urlSecrets(text string, isSecret func(segment string) bool) []string {
 	u, err := url.Parse(text)

@@ -2,7 +2,9 @@ package provider
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -11,6 +13,49 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 )
+
+type providerModel struct {
+	BaseURL              types.String  `tfsdk:"base_url"`
+	Username             types.String  `tfsdk:"username"`
+	Password             types.String  `tfsdk:"password"`
+	ClientID             types.String  `tfsdk:"client_id"`
+	ClientSecret         types.String  `tfsdk:"client_secret"`
+	TokenAuthorization   types.String  `tfsdk:"token_authorization"`
+	GrantType            types.String  `tfsdk:"grant_type"`
+	CAFile               types.String  `tfsdk:"ca_file"`
+	CAPEM                types.String  `tfsdk:"ca_pem"`
+	ProxyURL             types.String  `tfsdk:"proxy_url"`
+	RequestTimeout       types.String  `tfsdk:"request_timeout"`
+	MaxRequestsPerSecond types.Float64 `tfsdk:"max_requests_per_second"`
+	WebhookFieldNames    types.Map     `tfsdk:"webhook_field_names"`
+}
+
+// texts are the arguments that are strings.
+func (m *providerModel) texts() map[string]*types.String {
+	return map[string]*types.String{
+		"base_url": &m.BaseURL, "username": &m.Username, "password": &m.Password, "client_id": &m.ClientID,
+		"client_secret": &m.ClientSecret, "token_authorization": &m.TokenAuthorization, "grant_type": &m.GrantType,
+		"ca_file": &m.CAFile, "ca_pem": &m.CAPEM, "proxy_url": &m.ProxyURL, "request_timeout": &m.RequestTimeout,
+	}
+}
+
+// unknownArgument returns the name of an argument that Terraform does not know yet, or "".
+func (m *providerModel) unknownArgument() string {
+	texts := m.texts()
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		if texts[name].IsUnknown() {
+			return name
+		}
+	}
+	switch {
+	case m.MaxRequestsPerSecond.IsUnknown():
+		return "max_requests_per_second"
+	case !isKnown(m.WebhookFieldNames):
+		return "webhook_field_names"
+	default:
+		return ""
+	}
+}
 
 // The environment variables for arguments that the provider block does not set.
 const (
@@ -29,52 +74,21 @@ const (
 // environmentArgument is an argument that an environment variable can set.
 type environmentArgument struct {
 	attribute, variable string
-	value               func(*providerModel) *types.String
 	format              formatValidator // of the attribute; the zero value accepts any text
 	credential          bool
 }
 
 var environmentArguments = []environmentArgument{
-	{
-		attribute: "base_url", variable: envBaseURL, format: baseURLValidator,
-		value: func(m *providerModel) *types.String { return &m.BaseURL },
-	},
-	{
-		attribute: "username", variable: envUsername, credential: true,
-		value: func(m *providerModel) *types.String { return &m.Username },
-	},
-	{
-		attribute: "password", variable: envPassword, credential: true,
-		value: func(m *providerModel) *types.String { return &m.Password },
-	},
-	{
-		attribute: "client_id", variable: envClientID, credential: true,
-		value: func(m *providerModel) *types.String { return &m.ClientID },
-	},
-	{
-		attribute: "client_secret", variable: envClientSecret, credential: true,
-		value: func(m *providerModel) *types.String { return &m.ClientSecret },
-	},
-	{
-		attribute: "token_authorization", variable: envTokenAuthorization, format: tokenAuthorizationValidator,
-		value: func(m *providerModel) *types.String { return &m.TokenAuthorization },
-	},
-	{
-		attribute: "grant_type", variable: envGrantType, format: grantTypeValidator,
-		value: func(m *providerModel) *types.String { return &m.GrantType },
-	},
-	{
-		attribute: "ca_file", variable: envCAFile,
-		value: func(m *providerModel) *types.String { return &m.CAFile },
-	},
-	{
-		attribute: "proxy_url", variable: envProxyURL, format: proxyURLValidator,
-		value: func(m *providerModel) *types.String { return &m.ProxyURL },
-	},
-	{
-		attribute: "request_timeout", variable: envRequestTimeout, format: durationValidator,
-		value: func(m *providerModel) *types.String { return &m.RequestTimeout },
-	},
+	{attribute: "base_url", variable: envBaseURL, format: baseURLValidator},
+	{attribute: "username", variable: envUsername, credential: true},
+	{attribute: "password", variable: envPassword, credential: true},
+	{attribute: "client_id", variable: envClientID, credential: true},
+	{attribute: "client_secret", variable: envClientSecret, credential: true},
+	{attribute: "token_authorization", variable: envTokenAuthorization, format: tokenAuthorizationValidator},
+	{attribute: "grant_type", variable: envGrantType, format: grantTypeValidator},
+	{attribute: "ca_file", variable: envCAFile},
+	{attribute: "proxy_url", variable: envProxyURL, format: proxyURLValidator},
+	{attribute: "request_timeout", variable: envRequestTimeout, format: durationValidator},
 }
 
 // settings are the provider block, completed by the environment.
@@ -95,8 +109,9 @@ func (m providerModel) withEnvironment() settings {
 	service := os.Getenv(envBaseURL)
 	other := service != "" && !m.BaseURL.IsNull() && !m.BaseURL.IsUnknown() &&
 		!client.SameBaseURL(m.BaseURL.ValueString(), service)
+	texts := s.texts()
 	for _, argument := range environmentArguments {
-		value, environment := argument.value(&s.providerModel), os.Getenv(argument.variable)
+		value, environment := texts[argument.attribute], os.Getenv(argument.variable)
 		switch {
 		case !value.IsNull() || environment == "" || argument.attribute == "ca_file" && !m.CAPEM.IsNull():
 		case argument.credential && other:
@@ -111,9 +126,10 @@ func (m providerModel) withEnvironment() settings {
 
 // checkEnvironment validates the variables in use as the schema validates the arguments.
 func (s settings) checkEnvironment() diag.Diagnostic {
+	texts := s.texts()
 	for _, argument := range environmentArguments {
 		_, used := s.variables[argument.attribute]
-		if used && argument.format.valid != nil && !argument.format.valid(argument.value(&s.providerModel).ValueString()) {
+		if used && argument.format.valid != nil && !argument.format.valid(texts[argument.attribute].ValueString()) {
 			return diag.NewErrorDiagnostic("Invalid "+argument.variable, fmt.Sprintf(
 				"The environment variable %s must %s.", argument.variable, argument.format.requirement))
 		}

@@ -31,9 +31,9 @@ func TestWithEnvironment(t *testing.T) {
 				}
 				t.Setenv(argument.variable, test.environment)
 				var model providerModel
-				*argument.value(&model) = test.configured
+				*model.texts()[argument.attribute] = test.configured
 				got := model.withEnvironment()
-				if value := *argument.value(&got.providerModel); value != test.want {
+				if value := *got.texts()[argument.attribute]; value != test.want {
 					t.Errorf("%s: got %v, want %v", argument.attribute, value, test.want)
 				}
 			}

@@ -83,19 +83,8 @@ func (d *webhookDataSource) Schema(
 func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var model webhookDataModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &model)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	service := d.connection.serviceClient(&resp.Diagnostics)
-	if service == nil {
-		return
-	}
-	webhooks, err := service.RetrieveWebhook(ctx, model.ApplicationID.ValueInt64())
-	switch {
-	case client.IsNotFound(err): // a service may report in this way that there is no webhook
-		webhooks = &client.Webhooks{Complete: true}
-	case err != nil:
-		addRequestError(&resp.Diagnostics, "Cannot read the webhooks", err)
+	webhooks := d.connection.retrieveWebhooks(ctx, model.ApplicationID, "Cannot read the webhooks", &resp.Diagnostics)
+	if webhooks == nil {
 		return
 	}
 	model.flatten(webhooks)

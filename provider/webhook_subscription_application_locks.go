@@ -158,10 +158,12 @@ func (r *webhookResponse) index() {
 	r.byDigest = map[string][]client.Webhook{}
 	for _, webhook := range r.webhooks.Items {
 		url := webhook.URL.Reveal()
-		canonical, written := urlSHA256(url), hexSHA256(url)
-		r.byDigest[canonical] = append(r.byDigest[canonical], webhook)
-		if written != canonical {
-			r.byDigest[written] = append(r.byDigest[written], webhook)
+		canonical := client.CanonicalURL(url)
+		digest := hexSHA256(canonical)
+		r.byDigest[digest] = append(r.byDigest[digest], webhook)
+		if url != canonical {
+			digest = hexSHA256(url)
+			r.byDigest[digest] = append(r.byDigest[digest], webhook)
 		}
 	}
 }

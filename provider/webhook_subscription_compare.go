@@ -11,27 +11,20 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// requestPart is an attribute that the request is made of, beside the URL.
+// requestPart is the value of an attribute that the request is made of, beside the URL.
 type requestPart struct {
 	attribute string
-	value     func(*subscriptionModel) attr.Value
-	copy      func(to, from *subscriptionModel)
-}
-
-func newRequestPart[T attr.Value](attribute string, field func(*subscriptionModel) *T) requestPart {
-	return requestPart{
-		attribute,
-		func(m *subscriptionModel) attr.Value { return *field(m) },
-		func(to, from *subscriptionModel) { *field(to) = *field(from) },
-	}
+	value     attr.Value
 }
 
 // requestParts are in the order of their importance.
-var requestParts = []requestPart{
-	newRequestPart("application_id", func(m *subscriptionModel) *types.Int64 { return &m.ApplicationID }),
-	newRequestPart("events", func(m *subscriptionModel) *types.Set { return &m.Events }),
-	newRequestPart("payload_json", func(m *subscriptionModel) *types.String { return &m.PayloadJSON }),
-	newRequestPart("payload_json_wo_version", func(m *subscriptionModel) *types.Int64 { return &m.PayloadVersion }),
+func (m *subscriptionModel) requestParts() []requestPart {
+	return []requestPart{
+		{"application_id", m.ApplicationID},
+		{"events", m.Events},
+		{"payload_json", m.PayloadJSON},
+		{"payload_json_wo_version", m.PayloadVersion},
+	}
 }
 
 // changes returns what makes the request another one than was sent, the most important first. Attributes that differ
@@ -40,24 +33,16 @@ func (m *subscriptionModel) changes(sent *subscriptionModel) []path.Path {
 	if m.sendsSameAs(sent) {
 		return nil
 	}
-	var changed, different []path.Path
+	var changed []path.Path
 	if !m.deliversWhere(sent) {
 		changed = append(changed, m.urlPath(sent))
 	}
-	for _, part := range requestParts {
-		if part.value(m).Equal(part.value(sent)) {
-			continue
-		}
+	before := sent.requestParts()
+	for n, part := range m.requestParts() {
 		at := path.Root(part.attribute)
-		different = append(different, at)
-		alone := *sent
-		part.copy(&alone, m)
-		if !alone.sendsSameAs(sent) {
+		if !part.value.Equal(before[n].value) && !slices.ContainsFunc(changed, at.Equal) {
 			changed = append(changed, at)
 		}
-	}
-	if changed == nil {
-		return different // none of them changes the request alone
 	}
 	return changed
 }
@@ -84,13 +69,12 @@ func (m *subscriptionModel) sendsSameAs(other *subscriptionModel) bool {
 	if !m.deliversWhere(other) {
 		return false
 	}
-	equal := true
-	for _, part := range requestParts {
-		if value := part.value(m); !isKnown(value) {
+	equal, before := true, other.requestParts()
+	for n, part := range m.requestParts() {
+		if !isKnown(part.value) {
 			return false
-		} else if equal {
-			equal = value.Equal(part.value(other))
 		}
+		equal = equal && part.value.Equal(before[n].value)
 	}
 	if equal { // nothing to encode, which takes time in a large plan
 		return true
@@ -102,15 +86,14 @@ func (m *subscriptionModel) sendsSameAs(other *subscriptionModel) bool {
 
 // isKnown reports whether the value and everything in it is known.
 func isKnown(value attr.Value) bool {
+	var elements []attr.Value
 	switch value := value.(type) {
 	case types.Set:
-		return !value.IsUnknown() && !slices.ContainsFunc(value.Elements(), attr.Value.IsUnknown)
+		elements = value.Elements()
 	case types.Map:
-		elements := slices.Collect(maps.Values(value.Elements()))
-		return !value.IsUnknown() && !slices.ContainsFunc(elements, attr.Value.IsUnknown)
-	default:
-		return !value.IsUnknown()
+		elements = slices.Collect(maps.Values(value.Elements()))
 	}
+	return !value.IsUnknown() && !slices.ContainsFunc(elements, attr.Value.IsUnknown)
 }
 
 // canonicalRequest encodes the stored part of the request without the URL, so that equal requests have equal texts: the
@@ -129,7 +112,7 @@ func (m *subscriptionModel) canonicalRequest() ([]byte, bool) {
 	if _, known := m.deliveryURL(); known {
 		delete(fields, m.fieldName("url"))
 	}
-	name := request.FieldName("events")
+	name := m.fieldName("events")
 	if texts, ok := asTexts(fields[name]); ok {
 		slices.Sort(texts)
 		fields[name] = slices.Compact(texts)
@@ -152,15 +135,15 @@ func asTexts(value any) ([]string, bool) {
 // provider assumes that the rest is as planned.
 func (m *subscriptionModel) sentFor(plan *subscriptionModel, private privateData) *subscriptionModel {
 	sent := *m
-	if private.importPending() {
-		for _, part := range requestParts {
-			if part.attribute != "application_id" && part.value(&sent).IsNull() {
-				part.copy(&sent, plan)
-			}
-		}
+	assumed := private.importPending()
+	if assumed && sent.Events.IsNull() || !private.Imported.IsZero() && plan.Events.IsNull() {
+		sent.Events = plan.Events // nobody configured those that the service returned
 	}
-	if !private.Imported.IsZero() && plan.Events.IsNull() {
-		sent.Events = plan.Events // those that the service returned, which nobody configured
+	if assumed && sent.PayloadJSON.IsNull() {
+		sent.PayloadJSON = plan.PayloadJSON
+	}
+	if assumed && sent.PayloadVersion.IsNull() {
+		sent.PayloadVersion = plan.PayloadVersion
 	}
 	wasEmpty := func() bool { return private.WriteOnly != nil && !private.WriteOnly.differsFrom(emptyPayload) }
 	if !sent.PayloadVersion.Equal(plan.PayloadVersion) && wasEmpty() {

@@ -97,7 +97,7 @@ func parseDigest(text string) (string, bool) {
 // setImported completes an imported subscription with what the service shows. A URL that may contain a token stays out
 // of the state: the user configures it in url_wo.
 func (m *subscriptionModel) setImported(webhook client.Webhook) {
-	if url := webhook.URL.Reveal(); m.URL.IsNull() && isReceiverURL(url) && displayURL(url) == url {
+	if url := webhook.URL.Reveal(); m.URL.IsNull() && isReceiverURL(url) && !mayHaveToken(url) {
 		m.URL = types.StringValue(url)
 	}
 	m.Events = storedEvents(webhook.Events, isEventName)

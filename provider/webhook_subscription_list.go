@@ -61,11 +61,7 @@ func (l *subscriptionListResource) List(
 	var diags diag.Diagnostics
 	var config subscriptionListModel
 	diags.Append(req.Config.Get(ctx, &config)...)
-	if diags.HasError() {
-		stream.Results = list.ListResultsStreamDiagnostics(diags)
-		return
-	}
-	webhooks := l.retrieve(ctx, config.ApplicationID.ValueInt64(), &diags)
+	webhooks := l.connection.retrieveWebhooks(ctx, config.ApplicationID, "Cannot list the webhook subscriptions", &diags)
 	if webhooks == nil {
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
@@ -82,25 +78,6 @@ func (l *subscriptionListResource) List(
 			}
 		}
 	}
-}
-
-// retrieve returns nil after an error.
-func (l *subscriptionListResource) retrieve(
-	ctx context.Context, applicationID int64, diags *diag.Diagnostics,
-) *client.Webhooks {
-	service := l.connection.serviceClient(diags)
-	if service == nil {
-		return nil
-	}
-	webhooks, err := service.RetrieveWebhook(ctx, applicationID)
-	switch {
-	case client.IsNotFound(err): // a service may report in this way that there is no webhook
-		return &client.Webhooks{Complete: true}
-	case err != nil:
-		addRequestError(diags, "Cannot list the webhook subscriptions", err)
-		return nil
-	}
-	return webhooks
 }
 
 func incompleteListResult(application types.Int64, returned int) list.ListResult {
@@ -136,7 +113,7 @@ func newListResult(
 	model.setComputed()
 	model.setImported(webhook)
 	model.setMatches([]client.Webhook{webhook}, privateData{}, &result.Diagnostics)
-	result.DisplayName = fmt.Sprintf("%d/%s", application.ValueInt64(), displayURL(webhook.URL.Reveal()))
+	result.DisplayName = fmt.Sprintf("%d/%s", application.ValueInt64(), hostOf(webhook.URL.Reveal()))
 	result.Diagnostics.Append(result.Identity.Set(ctx, identity)...)
 	if req.IncludeResource {
 		result.Diagnostics.Append(result.Resource.Set(ctx, &model)...)

@@ -77,7 +77,7 @@ func TestListSubscriptions(t *testing.T) {
 				t.Errorf("%s: want %d, %q, got %d, %s", name, test.want, test.warning, len(results), formatDiagnostics(diagnostics))
 			}
 			for _, result := range results {
-				if (result.Resource != nil) != include || !strings.Contains(result.DisplayName, "/https://hooks.example.com/") {
+				if (result.Resource != nil) != include || !strings.Contains(result.DisplayName, "/hooks.example.com") {
 					t.Errorf("%s: %q, with resource %v", name, result.DisplayName, result.Resource != nil)
 				}
 				for _, secret := range []string{token, "u:p", "key"} {

@@ -79,6 +79,7 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	r.connection.complete(&state)
 	prior := state
 	importing := state.Readable.IsNull()
 	if importing {
@@ -104,7 +105,6 @@ func (r *subscriptionResource) readFromService(
 	if service == nil {
 		return false
 	}
-	r.connection.complete(state)
 	r.connection.setManaged(state)
 	purpose := forRefresh
 	if importing {

@@ -40,6 +40,19 @@ func TestWalks(t *testing.T) {
 	}
 }
 
+// An apply of the provider goes through at most fifteen of its files, and ten of the client.
+func TestWalkOfAnApply(t *testing.T) {
+	const page = "docs/architecture.md"
+	_, walk, _ := strings.Cut(string(textFiles(t)[page]), "\n## An apply of a webhook subscription\n")
+	walk, _, _ = strings.Cut(walk, "\n## ")
+	for dir, limit := range map[string]int{"provider": 15, "internal/client": 10} {
+		items := regexp.MustCompile("(?m)^\\d+\\. +`("+dir+"/[^`]+)`").FindAllString(walk, -1)
+		if len(items) == 0 || len(items) > limit {
+			t.Errorf("%s: %d files of %s, want 1 to %d", page, len(items), dir, limit)
+		}
+	}
+}
+
 // TestPathsOfPages looks for the files and directories that the pages about the code have in backquotes.
 func TestPathsOfPages(t *testing.T) {
 	files := textFiles(t)
