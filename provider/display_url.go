@@ -60,8 +60,9 @@ func hostOf(text string) string {
 	return u.Host
 }
 
-// urlSecrets returns the parts of a URL that displayURL leaves out, and the segments of the path that are secret.
-func urlSecrets(text string, isSecret func(segment string) bool) []string {
+// urlSecrets returns the parts of a URL that displayURL leaves out, and of the user and the segments of the path those
+// that are secret.
+func urlSecrets(text string, isSecret func(part string) bool) []string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return []string{text}
@@ -73,9 +74,9 @@ func urlSecrets(text string, isSecret func(segment string) bool) []string {
 	for _, values := range u.Query() {
 		secrets = append(secrets, values...)
 	}
-	for segment := range strings.SplitSeq(u.Path, "/") {
-		if isSecret(segment) {
-			secrets = append(secrets, segment)
+	for part := range strings.SplitSeq(u.User.Username()+"/"+u.Path, "/") {
+		if isSecret(part) {
+			secrets = append(secrets, part)
 		}
 	}
 	return slices.DeleteFunc(secrets, func(secret string) bool { return secret == "" })

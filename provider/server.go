@@ -28,8 +28,8 @@ type frameworkServer interface {
 }
 
 // server works around two defects, for which no upstream issue is known: the framework keeps the contexts of requests
-// (see withReleasedContext), and OpenTofu sends null arguments of functions as nothing (see CallFunction). To delete the
-// first workaround, delete the other methods. To delete both, serve the framework itself.
+// (see withReleasedContext), and OpenTofu sends null arguments of functions as nothing (see CallFunction). To delete
+// the first workaround, delete the other methods. To delete both, serve the framework itself.
 type server struct{ frameworkServer }
 
 // CallFunction implements tfprotov6.FunctionServer. OpenTofu 1.12 sends a null argument as a value without data, which

@@ -58,7 +58,7 @@ func (r *subscriptionResource) ImportState(
 		return
 	}
 	identity.URLDigest = types.StringValue(digest)
-	privateData{Imported: time.Now().UTC()}.write(ctx, resp.Private, &resp.Diagnostics)
+	privateData{Imported: time.Now().UTC(), PlainURL: !url.IsNull()}.write(ctx, resp.Private, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, importedModel(identity, url))...)
 }

@@ -71,6 +71,13 @@ func TestImportOfTheAccount(t *testing.T) {
 					w := c.inProcess(t, s.providerBlock())
 					config := strings.Replace(subscription(0, hookURL, ""), "  url = ", "  "+argument+" = ", 1)
 					w.configure(t, config+"import {\n  to = "+ops+"\n  "+block+"\n}\n")
+					if name == "URL" && argument == "url_wo" {
+						if r := w.run(t, "apply", "-auto-approve"); !has(r.errors, "by the digest", "account/sha256:"+hookDigest) ||
+							strings.Contains(w.state(t), hookURL) {
+							t.Errorf("want an error that says how to import it, got %+v, %s", r.errors, w.state(t))
+						}
+						return
+					}
 					if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "assumed to exist") {
 						t.Errorf("want a warning, got %+v", r.warnings)
 					}

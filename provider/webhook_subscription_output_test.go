@@ -86,7 +86,7 @@ func TestResponsePointers(t *testing.T) {
 // What the service repeats of url_wo and payload_json_wo is not stored, even if the user names it.
 func TestOutputRepeatsNoSecret(t *testing.T) {
 	secret := exporting(map[string]string{"value": "/value"})
-	urlWriteOnly("https://hooks.example.com/tkn-1/idv?key=q-key-1", 1)(&secret)
+	urlWriteOnly("https://usr-1@hooks.example.com/tkn-1/idv?key=q-key-1", 1)(&secret)
 	secret.PayloadWriteOnly = types.StringValue(`{"auth":{"value":"user-token-0123456789"},"pin":471147}`)
 	for value, stored := range map[string]bool{
 		`"made-by-the-service-1"`:                   true,
@@ -97,6 +97,7 @@ func TestOutputRepeatsNoSecret(t *testing.T) {
 		`{"user-token-0123456789":1}`:               false,
 		`471147`:                                    false,
 		`"https://hooks.example.com/tkn-1/idv"`:     false,
+		`"for usr-1"`:                               false,
 		`"dkn-1"`:                                   true,
 		`"https://hooks.example.com/x?key=q-key-1"`: false,
 		`"https://other.example.com/"`:              true,

@@ -115,6 +115,12 @@ func planUpdate(
 	plan.planOutput(state, &resp.Diagnostics)
 	plan.URLWriteOnly, plan.PayloadWriteOnly = config.URLWriteOnly, config.PayloadWriteOnly
 	plan.checkPayloads(&resp.Diagnostics)
+	if private.PlainURL && private.importPending() && !config.URLWriteOnly.IsNull() {
+		resp.Diagnostics.AddError("Import the webhook subscription by the digest of its URL", fmt.Sprintf(
+			"The import had the URL in its ID, so the URL is in the state. With `url_wo`, it must not be there.\n\nRemove the "+
+				"subscription from the state with `state rm` if it is there, and import it with the ID %q.",
+			state.identity().importID()))
+	}
 	plan.planID(state, &resp.Diagnostics)
 	plan.PayloadVersion = config.nextPayloadVersion(state, private, &resp.Diagnostics)
 	sent := state.sentFor(plan, private)

@@ -15,6 +15,8 @@ type privateData struct {
 	Created time.Time `json:"created,omitzero"`
 	// Imported is when the subscription was imported; zero if it was not.
 	Imported time.Time `json:"imported,omitzero"`
+	// PlainURL means that the ID of the import had the URL instead of its digest.
+	PlainURL bool `json:"plain_url,omitempty"`
 	// Recorded means that an apply has written the configuration of an imported subscription into the state.
 	Recorded bool `json:"recorded,omitempty"`
 	// Single means that the service returned the subscription alone, and not in a list.

@@ -70,7 +70,7 @@ func (c *Client) SubscribeWebhook(ctx context.Context, subscription Subscription
 // Errors: IsNotFound: there is no webhook, or no such application. KindUnreadable: the response is no JSON.
 func (c *Client) RetrieveWebhook(ctx context.Context, applicationID int64, urlNames ...string) (*Webhooks, error) {
 	return do(ctx, c, newRequest(OpRetrieveWebhook, applicationID), func(a *answer) (*Webhooks, error) {
-		return parseWebhooks(a, slices.Concat(urlNames, WebhookURLNames)), nil
+		return parseWebhooks(a, slices.Concat(urlNames, webhookURLNames)), nil
 	})
 }
 
@@ -101,10 +101,10 @@ func (s Subscription) FieldName(name string) string { return cmp.Or(s.FieldNames
 
 // Names under which a webhook's URL and events are read, and those of a list around it (not documented: our reading).
 var (
-	WebhookURLNames = []string{
+	webhookURLNames = []string{
 		"url", "target_url", "callback_url", "webhook_url", "endpoint_url", "endpoint", "callback", "target", "uri", "href",
 	}
-	WebhookEventNames = []string{"events", "event_types", "topics"}
+	webhookEventNames = []string{"events", "event_types", "topics"}
 	webhookListNames  = []string{"webhooks", "subscriptions", "data", "results", "items", "result"}
 )
 
@@ -171,7 +171,7 @@ func parseWebhook(value wire.Value, urlNames []string) (Webhook, bool) {
 	webhook := Webhook{
 		ID: o.ID("id", "webhook_id", "subscription_id"), URL: Hide(address), Raw: Hide(json.RawMessage(value.Raw())),
 	}
-	if events := o.Get(WebhookEventNames...); events.IsList() {
+	if events := o.Get(webhookEventNames...); events.IsList() {
 		webhook.Events = []string{}
 		for _, event := range events.List() {
 			if name, ok := event.AsString(); ok {

@@ -39,7 +39,7 @@ func namesURL(value []byte) bool {
 	kind, members := entriesOf(value)
 	return kind == '{' && slices.ContainsFunc(members, func(e entry) bool {
 		text, isString := scalarOf(e.value)
-		return isString && text != "" && slices.ContainsFunc(WebhookURLNames, func(name string) bool { return e.named(name) })
+		return isString && text != "" && slices.ContainsFunc(webhookURLNames, func(name string) bool { return e.named(name) })
 	})
 }
 
@@ -70,7 +70,7 @@ func FuzzWebhooks(f *testing.F) {
 		if failure != nil {
 			return
 		}
-		webhooks := parseWebhooks(answer, WebhookURLNames)
+		webhooks := parseWebhooks(answer, webhookURLNames)
 		texts, ids := scalars(answer.json)
 		for _, w := range webhooks.Items {
 			if url := w.URL.Reveal(); url == "" || !texts[url] || !ids[w.ID] {

@@ -7,6 +7,8 @@
 #   tofu apply
 
 terraform {
+  required_version = ">= 1.11.0" # write-only arguments
+
   required_providers {
     idv = {
       source = "mandate-io/idv"
