@@ -91,7 +91,7 @@ check: $(call tools_of,check) ## The inner loop: generated files, lint, and the 
 	@echo "Not run: what starts operators, OpenTofu or the demo. make test does."
 
 .PHONY: test
-test: $(call tools_of,test) ## All tests but test-dist, test-gitops, test-rules and e2e, which CI runs, too
+test: $(call tools_of,test) ## All tests of this Go module; CI runs test-modules, test-dist, test-gitops, test-rules and e2e, too
 	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-others single-faults slowest
 
 # test-race waits much, so what needs the processor runs beside it, at low priority. single-faults runs alone: it covers
@@ -101,7 +101,7 @@ test-race-and-others:
 	@$(MAKE) --no-print-directory -j4 test-race beside-explore beside-others
 
 beside-explore.steps := explore guards-and-controls
-beside-others.steps := coverage contract test-page test-openapi test-image test-monitoring
+beside-others.steps := test-plain coverage contract
 
 # The output of each comes when it has ended, so that they do not mix.
 .PHONY: beside-explore beside-others
@@ -122,15 +122,25 @@ test-short:
 .PHONY: guards-and-controls
 guards-and-controls: guards controls
 
-# With the race detector, on a real API server and OpenTofu. GOGC: memory for time, for the API servers above all. Not
-# what explore and contract run: each of their steps has one goroutine, so the race detector only slows them down.
+# The race detector finds what goroutines do to each other, so it runs where the code, not its tests, has any. GOGC:
+# memory for time, for the API servers above all. Not what explore and contract run: each of their steps has one
+# goroutine, so the race detector only slows them down.
+goroutines := ^[[:space:]]*go |\.Go\(|chan |"sync
+raced = $(filter $(patsubst ./%/,$(MODULE)/%,$(sort $(dir $(shell find . -name tools -prune -o \
+	-name '*.go' ! -name '*_test.go' -exec grep -lE '$(goroutines)' {} +)))),$(packages))
 decisions := ^TestExplore$$|^TestDecideNeverCreatesTwice$$|^TestDecideSubscribesLast$$
 contract := ^TestContract$$|^TestContractCombined$$|^TestOutcomeOfEveryAnswer$$
 .PHONY: test-race
 test-race:
 	@rm -f bin/tests.json
 	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests.json $(SUMMARY) $(GO_TEST) -json \
-		-race -count=1 -shuffle=on -skip='$(decisions)|$(contract)' $(packages)
+		-race -count=1 -shuffle=on -skip='$(decisions)|$(contract)' $(raced)
+
+# The other packages. go test remembers the results of those that start no process.
+.PHONY: test-plain
+test-plain:
+	@bin/gotestsum $(SUMMARY) $(GO_TEST) -json -skip='$(decisions)' $(filter-out $(raced) $(uncached),$(packages))
+	@GOGC=200 bin/gotestsum $(SUMMARY) $(GO_TEST) -json -count=1 -shuffle=on $(filter-out $(raced),$(uncached))
 
 .PHONY: contract
 contract: ## The client with every reading of the service, and every answer

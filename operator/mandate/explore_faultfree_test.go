@@ -125,9 +125,7 @@ func isAwaited(m *v1alpha1.Mandate, c *v1alpha1.Call) bool {
 func (x *explorer) round(s *state, i int, runs map[string]run) string {
 	see := func() {
 		before := s.ops[i].mandates
-		s.ops[i] = x.seen(s.ops[i], s.world, "Mandates", (*operator).seeMandates)
-		s.ops[i] = x.seen(s.ops[i], s.world, "IdentityService", (*operator).seeService)
-		s.ops[i] = x.seen(s.ops[i], s.world, "connection", (*operator).connect)
+		s.ops[i] = x.seen(s.ops[i], s.world, "everything", (*operator).seeEverything)
 		for name := range runs {
 			if m, was := s.ops[i].mandates[name], before[name]; m != nil &&
 				(was == nil || was.UID != m.UID || was.Generation != m.Generation) {

@@ -19,9 +19,11 @@ type scenario struct {
 	// manifest changes the usual one.
 	manifest func(*v1alpha1.Mandate)
 	allow    map[move]uint8
-	// deep: so many times as many states are explored, and all of them brought to rest, because what the scenario is for
-	// comes late, or shows only then. TestGuardsAreNeeded tells if that is too few. 0: as many, and some are.
+	// deep: so many times as many states are explored, because what the scenario is for comes late. TestGuardsAreNeeded
+	// tells if that is too few. 0: as many.
 	deep int64
+	// rests: all states are brought to rest, because what the scenario is for shows only then.
+	rests bool
 	// racy: the service looks a reference up and inserts it later, so that two creates at the same time both succeed.
 	racy bool
 	// lone: there is one operator.
@@ -254,7 +256,8 @@ func scenarios() map[string]scenario {
 		},
 		"the same user, with other applications": {
 			why:      "nothing tells that it is another account, as after a change of what is behind the URL",
-			mandates: one, exists: true, deep: 2, allow: map[move]uint8{swap: 2, confirm: 2, aDay: 1, purge: 1, crash: 1},
+			mandates: one, exists: true, deep: 2, rests: true,
+			allow: map[move]uint8{swap: 2, confirm: 2, aDay: 1, purge: 1, crash: 1},
 		},
 		"exchanged credentials and lost answers": {
 			why:      "in the other account, the reference is free",

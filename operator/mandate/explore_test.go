@@ -40,8 +40,8 @@ func newExplorer(of scenario) *explorer {
 	x.Moves, x.Hash = x.moves, x.hash
 	x.Wrong, x.Rest = x.wrongIn, x.faultFree
 	x.Deep = of.deep
-	if of.deep == 0 {
-		x.RestAll = 500
+	if !of.rests {
+		x.RestAll = 250
 	}
 	return x
 }

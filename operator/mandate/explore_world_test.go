@@ -340,10 +340,15 @@ type remembered = map[types.NamespacedName]struct {
 // started is an operator that has just started, with filled caches.
 func started(w *world) *operator {
 	o := &operator{localState: remembered{}}
+	o.seeEverything(w)
+	return o
+}
+
+// seeEverything lets all caches catch up.
+func (o *operator) seeEverything(w *world) {
 	o.seeMandates(w)
 	o.seeService(w)
 	o.connect(w)
-	return o
 }
 
 // seeMandates lets the cache catch up. It has no personal data, as in the operator.

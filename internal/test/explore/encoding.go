@@ -113,12 +113,18 @@ func (e *Encoding) list(v reflect.Value) {
 func (e *Encoding) table(v reflect.Value) {
 	e.Bool(v.IsNil())
 	e.Number(int64(v.Len()))
+	keys := v.MapKeys()
+	if len(keys) == 1 { // most maps: there is nothing to sort
+		e.value(addressable(keys[0]))
+		e.value(addressable(v.MapIndex(keys[0])))
+		return
+	}
 	type entry struct {
 		encoded string
 		key     reflect.Value
 	}
 	var entries []entry
-	for _, key := range v.MapKeys() {
+	for _, key := range keys {
 		of := Encoding{Schema: e.Schema, Now: e.Now}
 		of.value(addressable(key))
 		entries = append(entries, entry{string(of.Bytes), key})
