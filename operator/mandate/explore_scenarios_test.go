@@ -128,7 +128,7 @@ func scenarios() map[string]scenario {
 		},
 		"two operators find a lost attempt": {
 			why:      "of two that find an attempt without an end, one takes it over",
-			mandates: one, deep: 7, allow: map[move]uint8{half: 2},
+			mandates: one, deep: 7, rests: true, allow: map[move]uint8{half: 2},
 		},
 		"refusals that may pass": {
 			why:      "the request is sent again later, unless somebody has edited the spec since",
@@ -158,7 +158,7 @@ func scenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{deliver: 3, lose: 2, half: 2, crash: 1},
 		},
 		"notifications and another Mandate of the name": {
-			mandates: one, deep: 1, allow: map[move]uint8{deliver: 1, another: 1, present: 1, lose: 1, half: 2},
+			mandates: one, rests: true, allow: map[move]uint8{deliver: 1, another: 1, present: 1, lose: 1, half: 2},
 		},
 		"notifications to two Mandates of one reference": {
 			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
@@ -212,7 +212,7 @@ func scenarios() map[string]scenario {
 		},
 		"two Mandates adopt one application": {
 			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
-			deep: 1, allow: map[move]uint8{adopt: 2, remove: 1, replace: 1, lose: 1, half: 1},
+			rests: true, allow: map[move]uint8{adopt: 2, remove: 1, replace: 1, lose: 1, half: 1},
 		},
 		"another namespace's copy": {
 			mandates: []string{"acme", "copy"},
@@ -230,7 +230,7 @@ func scenarios() map[string]scenario {
 		},
 		"another namespace's reference": {
 			why:      "it is the other namespace's, whatever the ledger has lost",
-			mandates: two, manifest: inTwoNamespaces, namespaced: true, deep: 2,
+			mandates: two, manifest: inTwoNamespaces, namespaced: true, deep: 2, rests: true,
 			allow: map[move]uint8{adopt: 1, wipe: 1, remove: 1, lose: 1, half: 1},
 		},
 		"eight weeks": {
@@ -349,7 +349,8 @@ func scenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{another: 2, touch: 1, lose: 1, half: 2, crash: 1, unread: 1},
 		},
 		"another Mandate of the name for another person, whom the service does not show": {
-			mandates: one, allow: map[move]uint8{another: 2, present: 1, lose: 1, half: 2, crash: 1},
+			mandates: one, rests: true,
+			allow: map[move]uint8{another: 2, present: 1, lose: 1, half: 2, crash: 1},
 		},
 		"another Mandate of the name for another person, after an adoption": {
 			mandates: one, exists: true, allow: map[move]uint8{wipe: 1, adopt: 1, another: 1},

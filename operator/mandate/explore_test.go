@@ -39,10 +39,7 @@ func newExplorer(of scenario) *explorer {
 	x := &explorer{scenario: of}
 	x.Moves, x.Hash = x.moves, x.hash
 	x.Wrong, x.Rest = x.wrongIn, x.faultFree
-	x.Deep = of.deep
-	if !of.rests {
-		x.RestAll = 250
-	}
+	x.Deep, x.Rests = of.deep, of.rests
 	return x
 }
 
