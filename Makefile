@@ -68,7 +68,8 @@ KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 # -vet=off: lint vets. TIMEOUT is the one limit against a hang, of every package and of every run of make e2e: it has to
 # be enough beside other work.
 TIMEOUT ?= 45m
-GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test -ldflags=-w -vet=off -timeout=$(TIMEOUT)
+GO_TEST = env $(UNSET) $(SETTINGS) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" \
+	$(GO) test -ldflags=-w -vet=off -timeout=$(TIMEOUT)
 
 # All but operator/chaos, which runs alone, because it keeps the machine busy, and the tests with a real Flux and Argo
 # CD, which take minutes to build. Those that take longest start first.
@@ -131,6 +132,7 @@ raced = $(filter $(patsubst ./%/,$(MODULE)/%,$(sort $(dir $(shell find . -name t
 decisions := ^TestExplore$$|^TestDecideNeverCreatesTwice$$|^TestDecideSubscribesLast$$
 contract := ^TestContract$$|^TestContractCombined$$|^TestOutcomeOfEveryAnswer$$
 .PHONY: test-race
+test-race: SETTINGS := IDV_TERRAFORM=no # test-terraform runs what it leaves out
 test-race:
 	@rm -f bin/tests.json
 	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests.json $(SUMMARY) $(GO_TEST) -json \
@@ -141,6 +143,11 @@ test-race:
 test-plain:
 	@bin/gotestsum $(SUMMARY) $(GO_TEST) -json -skip='$(decisions)' $(filter-out $(raced) $(uncached),$(packages))
 	@GOGC=200 bin/gotestsum $(SUMMARY) $(GO_TEST) -json -count=1 -shuffle=on $(filter-out $(raced),$(uncached))
+
+.PHONY: test-terraform
+test-terraform: bin/tofu ## Run the tests of the provider on OpenTofu and on the Terraform on PATH
+	@terraform version >/dev/null || { echo "there is no terraform on PATH"; exit 1; }
+	$(GO_TEST) -count=1 ./provider
 
 .PHONY: contract
 contract: ## The client with every reading of the service, and every answer
@@ -218,6 +225,12 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 .PHONY: test-gitops
 test-gitops: $(call tools_of,test-gitops) ## Apply examples/gitops with a real Flux and Argo CD, and count the e-mails
 	@$(GO_TEST) -count=1 -v ./internal/test/gitops/flux ./internal/test/gitops/argocd
+
+# What make test leaves to jobs of their own, because each is another Go module, or builds for other machines.
+modules := test-page test-openapi test-monitoring test-image
+.PHONY: test-modules
+test-modules: ## The tests that are Go modules of their own: test-page, test-openapi, test-monitoring, test-image
+	@MAKE="$(MAKE)" tools/steps.sh "make test-modules" $(modules)
 
 # The browser test of the sandbox's page is a Go module of its own, so that no other module depends on chromedp.
 .PHONY: test-page

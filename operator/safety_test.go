@@ -1,6 +1,8 @@
 package operator_test
 
 import (
+	"slices"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -161,6 +163,12 @@ func TestLoginFailsWhileCreating(t *testing.T) {
 	w.check(err)
 	w.fault(control.Fault{Operation: control.Token, Kind: control.Answer, Status: 404, Times: 2})
 	w.mandate("acme", "{}")
+	answered := func(m *v1alpha1.Mandate) bool {
+		return slices.Contains([]string{v1alpha1.ReasonAccepted, v1alpha1.ReasonRefusedForNow}, readyReason(m))
+	}
+	for i := 0; readyReason(w.until("acme", "ready, or to be sent again", answered)) != v1alpha1.ReasonAccepted; i++ {
+		w.request("mandate/acme", strconv.Itoa(i)) // it would be sent again after five minutes, too
+	}
 	w.ready("acme")
 	w.emails(1)
 }

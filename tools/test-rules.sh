@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks the alerts of config/monitoring with promtool, and runs their unit tests. make test leaves them to the engine
-# of Prometheus alone: see tools/test-monitoring.sh.
+# Checks the alerts of config/monitoring with promtool, and runs their unit tests. make test-monitoring runs them in the
+# engine of Prometheus.
 set -eu
 
 # The spec of the PrometheusRule, which comes last in its file, is a file of rules.

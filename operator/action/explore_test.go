@@ -102,7 +102,8 @@ type explorer struct {
 func newExplorer(of scenario) *explorer {
 	x := &explorer{scenario: of}
 	x.Moves, x.Hash = x.moves, x.hash
-	x.Wrong, x.Rest, x.Rests = wrongIn, x.rest, of.rests
+	x.Wrong, x.Rest = wrongIn, x.rest
+	x.Rests = of.rests
 	return x
 }
 
