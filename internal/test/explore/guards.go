@@ -25,8 +25,13 @@ func CheckGuards(t *testing.T, all map[string]Guard) {
 	if !*withGuards {
 		return
 	}
-	binary := filepath.Join(t.TempDir(), "switched.test")
-	guards.Build(t, overlay, ".", binary)
+	directory := t.TempDir()
+	guards.Build(t, overlay, ".", directory, ".")
+	built, err := filepath.Glob(filepath.Join(directory, "*.test"))
+	if err != nil || len(built) != 1 {
+		t.Fatal(built, err)
+	}
+	binary := built[0]
 	names := slices.Sorted(maps.Keys(all))
 	run := func(off, pattern string, n int64) ([]byte, error) {
 		//nolint:gosec // the binary is this test's own

@@ -82,14 +82,14 @@ func Contains(t *testing.T, name, file, content, old string) {
 	}
 }
 
-// Build builds the tests of the package in a directory with the switches.
-func Build(t *testing.T, overlay, directory, binary string) {
+// Build builds the tests of packages with the switches, which are relative to a directory, into a directory.
+func Build(t *testing.T, overlay, directory, into string, packages ...string) {
 	t.Helper()
-	//nolint:gosec // the paths are this test's own
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-ldflags=-w", "-overlay", overlay, "-o", binary, ".")
+	arguments := append([]string{"test", "-c", "-ldflags=-w", "-overlay", overlay, "-o", into + "/"}, packages...)
+	build := exec.CommandContext(t.Context(), "go", arguments...) //nolint:gosec // the paths are this test's own
 	build.Dir = directory
 	if output, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building %s with switches: %v\n%s", directory, err, output)
+		t.Fatalf("building %s with switches: %v\n%s", packages, err, output)
 	}
 }
 

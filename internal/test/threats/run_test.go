@@ -1,7 +1,9 @@
 package threats
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/test/await"
 	"github.com/mandate-io/idv/internal/test/guards"
+	"github.com/mandate-io/idv/internal/test/testenv"
 )
 
 // minTimeout of a test without a control, which may wait for what does not come.
@@ -24,8 +27,7 @@ type runner struct {
 	overlay string
 	dir     string // of the binaries
 
-	building sync.Mutex
-	binaries map[string]binary // by package
+	binaries map[string]func() (binary, error) // by package
 }
 
 // binary has the tests of a package.
@@ -54,7 +56,13 @@ func newRunner(t *testing.T) *runner {
 			all[c.name()] = g
 		}
 	}
-	return &runner{overlay: guards.Overlay(t, root, all), dir: t.TempDir(), binaries: map[string]binary{}}
+	r := &runner{
+		overlay: guards.Overlay(t, root, all), dir: t.TempDir(), binaries: map[string]func() (binary, error){},
+	}
+	if *withGuards {
+		r.build(t)
+	}
+	return r
 }
 
 // without runs the test of a control without it, and prints what it says.
@@ -71,7 +79,7 @@ func (r *runner) without(t *testing.T, threat string, c *control) {
 		if c.inManifest() {
 			output, err = r.inChangedTree(t, c)
 		} else {
-			output, err = r.test(t, c, filepath.Join(root, c.in), "GUARD_OFF="+c.name(), "GOFLAGS="+r.flags())
+			output, err = r.test(t, c, filepath.Join(root, c.in), append(r.env(), "GUARD_OFF="+c.name())...)
 		}
 		switch {
 		case err == nil:
@@ -83,13 +91,18 @@ func (r *runner) without(t *testing.T, threat string, c *control) {
 	})
 }
 
-// flags has the programs that a test builds built with the switches, too.
-func (r *runner) flags() string { return os.Getenv("GOFLAGS") + " -overlay=" + r.overlay }
+// env has a test take the operator with the switches, and build other programs with them, too.
+func (r *runner) env() []string {
+	return []string{testenv.Programs + "=" + r.dir, "GOFLAGS=" + os.Getenv("GOFLAGS") + " -overlay=" + r.overlay}
+}
 
 // test runs the test of a control.
 func (r *runner) test(t *testing.T, c *control, directory string, env ...string) ([]byte, error) {
 	t.Helper()
-	tests := r.binary(t, c.in)
+	tests, err := r.binaries[c.in]()
+	if err != nil {
+		t.Fatal(err)
+	}
 	run := exec.CommandContext(await.Context(t), tests.path, "-test.run", guards.Pattern(c.test), "-test.v",
 		"-test.failfast", "-test.timeout="+tests.timeout.String())
 	run.Dir = directory
@@ -97,40 +110,46 @@ func (r *runner) test(t *testing.T, c *control, directory string, env ...string)
 	return run.CombinedOutput()
 }
 
-func (r *runner) binary(t *testing.T, in string) binary {
+// build builds the tests of all packages, and the operator, which some of them start.
+func (r *runner) build(t *testing.T) {
 	t.Helper()
-	r.building.Lock()
-	defer r.building.Unlock()
-	if _, ok := r.binaries[in]; !ok {
-		r.binaries[in] = r.build(t, in)
-	}
-	return r.binaries[in]
-}
-
-// build builds the tests of a package. With all controls on, the named ones must pass.
-func (r *runner) build(t *testing.T, in string) binary {
-	t.Helper()
-	path := filepath.Join(r.dir, strings.ReplaceAll(in, "/", "_")+".test")
-	guards.Build(t, r.overlay, filepath.Join(root, in), path)
-	var tests []string
+	tests := map[string][]string{} // by package
 	for _, of := range controls {
 		for i := range of {
-			if of[i].in == in && of[i].guard == "" {
-				test, _, _ := strings.Cut(of[i].test, "/")
-				tests = append(tests, test)
+			if c := &of[i]; c.guard == "" {
+				test, _, _ := strings.Cut(c.test, "/")
+				tests[c.in] = append(tests[c.in], test)
 			}
 		}
 	}
-	slices.Sort(tests)
-	pattern := "^(" + strings.Join(slices.Compact(tests), "|") + ")$"
-	began := time.Now()
-	run := exec.CommandContext(await.Context(t), path, "-test.run", pattern)
-	run.Dir = filepath.Join(root, in)
-	run.Env = append(os.Environ(), "GOFLAGS="+r.flags())
-	if output, err := run.CombinedOutput(); err != nil {
-		t.Fatalf("%s fails with all controls on: %v\n%s", in, err, output)
+	var packages []string
+	for in, named := range tests {
+		packages = append(packages, "./"+in)
+		slices.Sort(named)
+		pattern := "^(" + strings.Join(slices.Compact(named), "|") + ")$"
+		r.binaries[in] = sync.OnceValues(func() (binary, error) { return r.baseline(await.Context(t), in, pattern) })
 	}
-	return binary{path: path, timeout: max(minTimeout, 2*time.Since(began))}
+	guards.Build(t, r.overlay, root, r.dir, packages...)
+	//nolint:gosec // the paths are this test's own
+	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-ldflags=-w", "-overlay", r.overlay,
+		"-o", r.dir+"/", "./cmd/mandate-operator")
+	build.Dir = root
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the operator with switches: %v\n%s", err, output)
+	}
+}
+
+// baseline runs the named tests of a package with all controls on: they must pass.
+func (r *runner) baseline(ctx context.Context, in, pattern string) (binary, error) {
+	tests := filepath.Join(r.dir, filepath.Base(in)+".test")
+	began := time.Now()
+	run := exec.CommandContext(ctx, tests, "-test.run", pattern)
+	run.Dir = filepath.Join(root, in)
+	run.Env = append(os.Environ(), r.env()...)
+	if output, err := run.CombinedOutput(); err != nil {
+		return binary{}, fmt.Errorf("%s fails with all controls on: %w\n%s", in, err, output)
+	}
+	return binary{path: tests, timeout: max(minTimeout, 2*time.Since(began))}, nil
 }
 
 // inChangedTree runs the test of a control in a copy of the sources that lacks the control.
