@@ -134,15 +134,17 @@ contract := ^TestContract$$|^TestContractCombined$$|^TestOutcomeOfEveryAnswer$$
 .PHONY: test-race
 test-race: SETTINGS := IDV_TERRAFORM=no # test-terraform runs what it leaves out
 test-race:
-	@rm -f bin/tests.json
-	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests.json $(SUMMARY) $(GO_TEST) -json \
+	@rm -f bin/tests-race.json
+	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests-race.json $(SUMMARY) $(GO_TEST) -json \
 		-race -count=1 -shuffle=on -skip='$(decisions)|$(contract)' $(raced)
 
 # The other packages. go test remembers the results of those that start no process.
 .PHONY: test-plain
 test-plain:
+	@rm -f bin/tests-plain.json
 	@bin/gotestsum $(SUMMARY) $(GO_TEST) -json -skip='$(decisions)' $(filter-out $(raced) $(uncached),$(packages))
-	@GOGC=200 bin/gotestsum $(SUMMARY) $(GO_TEST) -json -count=1 -shuffle=on $(filter-out $(raced),$(uncached))
+	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests-plain.json $(SUMMARY) $(GO_TEST) -json \
+		-count=1 -shuffle=on $(filter-out $(raced),$(uncached))
 
 .PHONY: test-terraform
 test-terraform: bin/tofu ## Run the tests of the provider on OpenTofu and on the Terraform on PATH
@@ -184,6 +186,7 @@ single-faults:
 
 .PHONY: slowest
 slowest:
+	@cat bin/tests-race.json bin/tests-plain.json >bin/tests.json
 	@sed -n '/"Test"/d; s|.*"Package":"$(MODULE)/\([^"]*\)".*"Elapsed":\([0-9.]*\).*|\2 s \1|p' bin/tests.json | \
 		sort -rn | head -n 6
 	@bin/gotestsum tool slowest --num=12 --jsonfile=bin/tests.json
