@@ -10,7 +10,9 @@ import (
 )
 
 const (
-	interval = 50 * time.Millisecond
+	// The interval between two polls is a twentieth of the time that has passed, within bounds: what takes long would
+	// otherwise keep the machine busy with polls.
+	minInterval, maxInterval = 50 * time.Millisecond, 500 * time.Millisecond
 	// margin is what a wait that fails leaves of the -timeout, to say so and to stop what runs. Of a short time, it leaves
 	// a quarter.
 	margin = 15 * time.Second
@@ -57,8 +59,7 @@ func Timeout(tb testing.TB) string {
 func Until(tb testing.TB, done func() (ok bool, state string)) {
 	tb.Helper()
 	ctx := Context(tb)
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
+	began := time.Now()
 	for {
 		ok, state := done()
 		if ok {
@@ -67,7 +68,7 @@ func Until(tb testing.TB, done func() (ok bool, state string)) {
 		select {
 		case <-ctx.Done():
 			tb.Fatalf("%v, and still: %s", context.Cause(ctx), state)
-		case <-ticker.C:
+		case <-time.After(max(minInterval, min(time.Since(began)/20, maxInterval))):
 		}
 	}
 }

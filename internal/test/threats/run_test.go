@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +21,7 @@ import (
 )
 
 // minTimeout of a test without a control, which may wait for what does not come.
-const minTimeout = 90 * time.Second
+const minTimeout = 45 * time.Second
 
 // runner runs tests in a process for each control that is off.
 type runner struct {
@@ -32,8 +33,14 @@ type runner struct {
 
 // binary has the tests of a package.
 type binary struct {
-	path    string
-	timeout time.Duration // of a test without a control: twice what all take with all controls on, on this machine today
+	path string
+	took map[string]time.Duration // by each test with all controls on, on this machine today
+}
+
+// timeout of a test without a control: three times what it takes with all of them.
+func (b *binary) timeout(test string) time.Duration {
+	name, _, _ := strings.Cut(test, "/")
+	return max(minTimeout, 3*b.took[name])
 }
 
 // newRunner writes the sources with a switch at every control that is in one.
@@ -104,7 +111,7 @@ func (r *runner) test(t *testing.T, c *control, directory string, env ...string)
 		t.Fatal(err)
 	}
 	run := exec.CommandContext(await.Context(t), tests.path, "-test.run", guards.Pattern(c.test), "-test.v",
-		"-test.failfast", "-test.timeout="+tests.timeout.String())
+		"-test.failfast", "-test.timeout="+tests.timeout(c.test).String())
 	run.Dir = directory
 	run.Env = append(os.Environ(), env...)
 	return run.CombinedOutput()
@@ -142,15 +149,24 @@ func (r *runner) build(t *testing.T) {
 // baseline runs the named tests of a package with all controls on: they must pass.
 func (r *runner) baseline(ctx context.Context, in, pattern string) (binary, error) {
 	tests := filepath.Join(r.dir, filepath.Base(in)+".test")
-	began := time.Now()
-	run := exec.CommandContext(ctx, tests, "-test.run", pattern)
+	run := exec.CommandContext(ctx, tests, "-test.run", pattern, "-test.v")
 	run.Dir = filepath.Join(root, in)
 	run.Env = append(os.Environ(), r.env()...)
-	if output, err := run.CombinedOutput(); err != nil {
+	output, err := run.CombinedOutput()
+	if err != nil {
 		return binary{}, fmt.Errorf("%s fails with all controls on: %w\n%s", in, err, output)
 	}
-	return binary{path: tests, timeout: max(minTimeout, 2*time.Since(began))}, nil
+	took := map[string]time.Duration{}
+	for _, test := range passed.FindAllSubmatch(output, -1) {
+		if took[string(test[1])], err = time.ParseDuration(string(test[2])); err != nil {
+			return binary{}, err
+		}
+	}
+	return binary{path: tests, took: took}, nil
 }
+
+// passed matches the lines that say how long a test took that passed.
+var passed = regexp.MustCompile(`(?m)^--- PASS: (\w+) \(([0-9.]+s)\)$`)
 
 // inChangedTree runs the test of a control in a copy of the sources that lacks the control.
 func (r *runner) inChangedTree(t *testing.T, c *control) ([]byte, error) {
