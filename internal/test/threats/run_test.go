@@ -137,7 +137,6 @@ func (r *runner) build(t *testing.T) {
 		r.binaries[in] = sync.OnceValues(func() (binary, error) { return r.baseline(await.Context(t), in, pattern) })
 	}
 	guards.Build(t, r.overlay, root, r.dir, packages...)
-	//nolint:gosec // the paths are this test's own
 	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-ldflags=-w", "-overlay", r.overlay,
 		"-o", r.dir+"/", "./cmd/mandate-operator")
 	build.Dir = root
