@@ -134,7 +134,7 @@ var layers = []layer{
 	},
 	{dir: "internal/test/gitops", never: terraform},
 	{dir: "internal/test/guards", never: both},
-	{dir: "internal/test/threats", tests: []string{"internal/test/guards"}, never: both},
+	{dir: "internal/test/threats", tests: []string{"internal/test/guards", "internal/test/testenv"}, never: both},
 	{dir: "internal/test/architecture"},
 }
 
