@@ -22,7 +22,7 @@ func TestDecidePromises(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
 		usual = append(usual, cases[name].facts)
 	}
-	explore.Draw(t, explore.Steps[step](t), func(t *rapid.T) step {
+	explore.Draw(t, explore.Steps[step](t, "step.go"), func(t *rapid.T) step {
 		f := explore.Facts[facts](t, now,
 			[]string{"", reasonStaleCache}, []int64{0, 7, 4711}, []time.Duration{0, 7 * time.Second},
 			[]int{0, 1, engine.MaxLooks}, []phase{notBegun, begun, verified, over, recorded},

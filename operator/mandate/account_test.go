@@ -37,10 +37,10 @@ func TestProvesAccount(t *testing.T) {
 		"another application than the record's": {record: record(8)},
 		"no record, and one that is adopted":    {change: func(f *facts) { f.service.Account = connection.AccountSought }},
 		"no record was read, and the account is known": {
-			change: func(f *facts) { f.ownAccount, f.service.Account = true, connection.AccountSought },
+			change: func(f *facts) { f.observe.ownAccount, f.service.Account = true, connection.AccountSought },
 			want:   []v1alpha1.SameAccount{{Account: "now", SameAs: "now"}},
 		},
-		"nobody asks": {change: func(f *facts) { f.ownAccount = true }},
+		"nobody asks": {change: func(f *facts) { f.observe.ownAccount = true }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -40,8 +40,8 @@ func (r *reconciliation) observeRecovery(by RecoveredBy) {
 
 // adopt binds the application that a person has named, unless another Mandate has it.
 func (r *reconciliation) adopt(ctx context.Context) error {
-	unknown := r.facts.unknown || r.facts.record.sent()
-	err := r.bind(ctx, r.facts.adopt)
+	unknown := r.facts.create.unknown || r.facts.record.sent()
+	err := r.bind(ctx, r.facts.create.adopt)
 	if err == nil && r.facts.bound {
 		if unknown {
 			r.observeRecovery(RecoveredByAdoption)
@@ -65,7 +65,7 @@ func (r *reconciliation) bind(ctx context.Context, id int64) error {
 	}
 	other, err := r.adoptedByOther(ctx, spec)
 	if err != nil || other {
-		r.facts.adoptedByOther = other
+		r.facts.create.adoptedByOther = other
 		return err
 	}
 	if spec.SpecDigests, err = r.digestsToBind(ctx); err != nil || r.facts.failureReason != "" {
@@ -161,7 +161,7 @@ func (r *reconciliation) newObject() bool {
 		return true // nobody says so: another account has other ids
 	}
 	return r.mandate.Status.ApplicationID == nil && r.record != nil && r.facts.id != 0 &&
-		(r.record.Spec.MandateRef.UID != r.mandate.UID || r.editedSince()) && r.facts.adopt != r.facts.id
+		(r.record.Spec.MandateRef.UID != r.mandate.UID || r.editedSince()) && r.facts.create.adopt != r.facts.id
 }
 
 // editedSince reports whether this Mandate was edited after a create was sent, and before the status showed that: the

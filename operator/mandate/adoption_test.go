@@ -90,7 +90,7 @@ func TestNewObject(t *testing.T) {
 			change: func(r *reconciliation) { r.record.Spec.MandateRef.UID, r.record.Spec.Calls = "before", nil }, want: true,
 		},
 		"and by this one": {
-			change: func(r *reconciliation) { r.record.Spec.MandateRef.UID, r.facts.adopt = "before", 7 },
+			change: func(r *reconciliation) { r.record.Spec.MandateRef.UID, r.facts.create.adopt = "before", 7 },
 		},
 		"edited since": {change: func(r *reconciliation) { r.mandate.Generation = 2 }, want: true},
 		"edited before the last request": {

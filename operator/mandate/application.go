@@ -23,7 +23,7 @@ import (
 func (r *reconciliation) read(ctx context.Context) {
 	id, reason := r.facts.id, v1alpha1.ReasonReadFailed
 	if id == 0 {
-		id, reason = r.facts.adopt, v1alpha1.ReasonRetrying
+		id, reason = r.facts.create.adopt, v1alpha1.ReasonRetrying
 	}
 	application, err := r.client.RetrieveApplication(ctx, id)
 	a := &r.facts.application
@@ -75,7 +75,7 @@ func (r *reconciliation) observeApplication(ctx context.Context, application *id
 		return // it was created for another spec: nothing of it is used
 	}
 	r.application = application
-	r.facts.bound = r.facts.bound || r.facts.id != 0 && (r.facts.adopt == 0 || r.facts.adopt == r.facts.id)
+	r.facts.bound = r.facts.bound || r.facts.id != 0 && (r.facts.create.adopt == 0 || r.facts.create.adopt == r.facts.id)
 	a.stage = r.session.Connection.States.Stage(application.State)
 	a.archived = application.Archived
 	r.projection = project(r.mandate, r.matching.Individuals, application)
@@ -240,7 +240,7 @@ func (r *reconciliation) learnAccount() {
 	if record.id != 0 && record.id == r.facts.id && record.account != accountOther {
 		known = r.knownAccount()
 	}
-	r.facts.ownAccount = known != knownAccount{}
+	r.facts.observe.ownAccount = known != knownAccount{}
 	if known != r.localState.Get(r.mandate).known {
 		r.localState.Update(r.mandate, func(s *localState) { s.known = known })
 	}
@@ -268,7 +268,7 @@ func (r *reconciliation) provesAccount() {
 		return
 	}
 	switch {
-	case r.record == nil && f.ownAccount:
+	case r.record == nil && f.observe.ownAccount:
 		r.services.Connections.Prove(r.session.Key, by, by)
 	case r.record != nil && f.id != 0 && f.record.id == f.id:
 		r.services.Connections.Prove(r.session.Key, connection.AccountOf(r.record), by)

@@ -297,7 +297,7 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 	}
 	r.concluded(attempt)
 	if lost { // a conflict does not say that it has ended
-		r.facts.openCall = true
+		r.facts.observe.openCall = true
 		return r.reloadIfLost(ctx, ledger.ErrLost)
 	}
 	r.setRecord(record)

@@ -72,7 +72,7 @@ func (r *reconciliation) candidates() []int64 {
 
 // selectCandidates finds out which candidates are to be read now, and when the next one is.
 func (r *reconciliation) selectCandidates() {
-	r.facts.candidates, r.nextCandidate = nil, 0
+	r.facts.create.candidates, r.nextCandidate = nil, 0
 	if r.facts.id != 0 {
 		return
 	}
@@ -84,9 +84,9 @@ func (r *reconciliation) selectCandidates() {
 		after := read.next.Sub(r.facts.now)
 		switch {
 		case !isKnown, another, !read.next.IsZero() && after <= 0:
-			r.facts.candidates = append(r.facts.candidates, id)
+			r.facts.create.candidates = append(r.facts.create.candidates, id)
 		case !read.next.IsZero():
-			r.facts.candidatePending = r.facts.candidatePending || read.delaysCreate()
+			r.facts.create.candidatePending = r.facts.create.candidatePending || read.delaysCreate()
 			r.nextCandidate = cmp.Or(min(r.nextCandidate, after), after)
 		}
 	}
@@ -94,7 +94,7 @@ func (r *reconciliation) selectCandidates() {
 
 // readCandidate retrieves the next candidate.
 func (r *reconciliation) readCandidate(ctx context.Context) {
-	id := r.facts.candidates[0]
+	id := r.facts.create.candidates[0]
 	application, err := r.client.RetrieveApplication(idv.WithUntrustedID(ctx), id)
 	if err != nil {
 		r.candidateFailed(ctx, id, err)
@@ -110,7 +110,7 @@ func (r *reconciliation) readCandidate(ctx context.Context) {
 	case a.differs:
 		r.skipCandidate(id, candidateIncomplete)
 	default:
-		r.facts.found = id
+		r.facts.create.found = id
 	}
 }
 
@@ -120,13 +120,13 @@ func (r *reconciliation) candidateFailed(ctx context.Context, id int64, err erro
 	kind := idv.KindOf(err)
 	switch {
 	case engine.IsConnectionError(ctx, err):
-		r.facts.candidates, r.facts.candidatePending = nil, true
+		r.facts.create.candidates, r.facts.create.candidatePending = nil, true
 	case idv.OutcomeOf(err).NothingDone():
 		r.skipCandidate(id, resultWithReference("")) // it shows none
 	default:
 		r.skipCandidate(id, candidateUnread)
-		if kind == idv.KindTimeout && len(r.facts.candidates) > 0 { // the next one may take as long, in the same slot
-			r.facts.candidates, r.facts.candidatePending = nil, true
+		if kind == idv.KindTimeout && len(r.facts.create.candidates) > 0 { // the next one may take as long, in the same slot
+			r.facts.create.candidates, r.facts.create.candidatePending = nil, true
 		}
 	}
 	if kind != idv.KindNotFound {
@@ -147,7 +147,7 @@ func (r *reconciliation) candidatesRead() candidateReads {
 // skipCandidate goes on to the next candidate, and keeps what was learned of this one.
 func (r *reconciliation) skipCandidate(id int64, result candidateResult) {
 	r.forgetFound()
-	r.facts.candidates = slices.DeleteFunc(slices.Clone(r.facts.candidates), func(o int64) bool { return o == id })
+	r.facts.create.candidates = slices.DeleteFunc(slices.Clone(r.facts.create.candidates), func(o int64) bool { return o == id })
 	known, request := r.candidatesRead(), engine.ReconcileRequest(r.mandate)
 	made := candidateRead{result: result, request: request, tries: 1}
 	if before := known.reads[id]; before.request == request {
@@ -166,19 +166,19 @@ func (r *reconciliation) skipCandidate(id int64, result candidateResult) {
 		}
 	}
 	known.reads = reads
-	r.facts.candidatePending = r.facts.candidatePending || made.delaysCreate()
+	r.facts.create.candidatePending = r.facts.create.candidatePending || made.delaysCreate()
 	r.localState.Update(r.mandate, func(s *localState) { s.candidateReads = &known })
 }
 
 // forgetFound drops what was read of an application that is not this Mandate's after all.
 func (r *reconciliation) forgetFound() {
-	r.facts.found, r.facts.application = 0, applicationFacts{}
+	r.facts.create.found, r.facts.application = 0, applicationFacts{}
 	r.application = nil
 }
 
 // bindFound binds the candidate that is this Mandate's, unless another Mandate has it.
 func (r *reconciliation) bindFound(ctx context.Context) error {
-	id := r.facts.found
+	id := r.facts.create.found
 	if err := r.bind(ctx, id); err != nil {
 		return err
 	}
@@ -186,8 +186,8 @@ func (r *reconciliation) bindFound(ctx context.Context) error {
 	case r.facts.bound:
 		r.observeRecovery(RecoveredByNotification)
 		log.FromContext(ctx).Info("Found the application again, by a notification", "applicationID", id)
-	case r.facts.adoptedByOther:
-		r.facts.adoptedByOther = false
+	case r.facts.create.adoptedByOther:
+		r.facts.create.adoptedByOther = false
 		r.skipCandidate(id, candidateOther)
 	default:
 		r.forgetFound() // the ledger has changed, and is read again

@@ -29,8 +29,8 @@ func TestNamedApplications(t *testing.T) {
 	want := func(what string, ids ...int64) {
 		t.Helper()
 		r.selectCandidates()
-		if !slices.Equal(r.facts.candidates, ids) {
-			t.Errorf("%s: %d are left, want %d", what, r.facts.candidates, ids)
+		if !slices.Equal(r.facts.create.candidates, ids) {
+			t.Errorf("%s: %d are left, want %d", what, r.facts.create.candidates, ids)
 		}
 	}
 	r.facts.now = now
@@ -121,7 +121,7 @@ func lostAs(
 
 // readAll reads what is left, as decide asks for.
 func (r *reconciliation) readAll(ctx context.Context) {
-	for len(r.facts.candidates) > 0 && r.facts.found == 0 {
+	for len(r.facts.create.candidates) > 0 && r.facts.create.found == 0 {
 		r.readCandidate(ctx)
 	}
 }
@@ -153,14 +153,14 @@ func TestNamedApplicationsThatFail(t *testing.T) {
 			return r
 		}
 		r := run(0)
-		if (service.reads[7] == 0) != test.stops || r.facts.candidatePending != test.holds {
-			t.Errorf("%s: read are %v, and a create waits: %t", name, service.reads, r.facts.candidatePending)
+		if (service.reads[7] == 0) != test.stops || r.facts.create.candidatePending != test.holds {
+			t.Errorf("%s: read are %v, and a create waits: %t", name, service.reads, r.facts.create.candidatePending)
 		}
-		if r = run(time.Second); service.reads[7] != 1 || r.facts.candidatePending != test.holds {
-			t.Errorf("%s: read are then %v, and a create waits: %t", name, service.reads, r.facts.candidatePending)
+		if r = run(time.Second); service.reads[7] != 1 || r.facts.create.candidatePending != test.holds {
+			t.Errorf("%s: read are then %v, and a create waits: %t", name, service.reads, r.facts.create.candidatePending)
 		}
-		if r = run(lagAllowance); service.reads[8] != 2 || r.facts.candidatePending || len(r.facts.candidates) > 0 {
-			t.Errorf("%s: read are later %v, and a create waits: %t", name, service.reads, r.facts.candidatePending)
+		if r = run(lagAllowance); service.reads[8] != 2 || r.facts.create.candidatePending || len(r.facts.create.candidates) > 0 {
+			t.Errorf("%s: read are later %v, and a create waits: %t", name, service.reads, r.facts.create.candidatePending)
 		}
 		r.selectCandidates()
 		if next := r.nextCandidate; (next > 0) != test.lasts {
@@ -188,7 +188,7 @@ func TestNamedApplicationsOfAServiceThatIsDown(t *testing.T) {
 		for range 5 {
 			r := lost(shared, service, now, "7,8", "one")
 			r.readAll(t.Context())
-			if !r.facts.candidatePending {
+			if !r.facts.create.candidatePending {
 				t.Errorf("%v: a create follows, although the application may be this one's", err)
 			}
 		}
@@ -247,7 +247,7 @@ func TestNamedApplicationsThatAreNotComplete(t *testing.T) {
 					live.Generation = l.generation
 					r := lostAs(live.DeepCopy(), shared, service, now.Add(l.after), l.ids, l.request)
 					r.readAll(t.Context())
-					return r.facts.found
+					return r.facts.create.found
 				}
 				for after := time.Duration(0); after < test.early; after += 10 * time.Minute {
 					if run(look{after, test.look.ids, "", 1}) != 0 {

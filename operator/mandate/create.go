@@ -33,8 +33,8 @@ func (r *reconciliation) nextCreate(now time.Time) (v1alpha1.Call, v1alpha1.Appl
 			spec.Account = r.record.Spec.Account // of the request that may have created the application
 		}
 	}
-	create.Edited = create.Sends > 1 && (create.Edited || create.Inputs != r.facts.inputs.digest)
-	create.Inputs, create.Generation = r.facts.inputs.digest, r.mandate.Generation
+	create.Edited = create.Sends > 1 && (create.Edited || create.Inputs != r.facts.create.inputs.digest)
+	create.Inputs, create.Generation = r.facts.create.inputs.digest, r.mandate.Generation
 	create.RequestedBy = engine.RequestedBy(r.mandate)
 	return create, spec
 }
@@ -64,7 +64,7 @@ func (r *reconciliation) salt() string {
 func (r *reconciliation) takeSpec(ctx context.Context, live *v1alpha1.Mandate) bool {
 	inputs, err := r.readInputs(ctx, live)
 	r.facts.attempt.why = inputs.problem // the API server admits no problem; another version of it might
-	return err == nil && inputs.digest == r.facts.inputs.digest
+	return err == nil && inputs.digest == r.facts.create.inputs.digest
 }
 
 // post sends the create, once.
@@ -180,7 +180,7 @@ func (r *reconciliation) depositInCurrentRecord(
 func (r *reconciliation) resolve(ctx context.Context) error {
 	r.request = idv.NewApplication{}
 	if !usesSecrets(r.mandate) {
-		r.facts.inputs = r.specInputs()
+		r.facts.create.inputs = r.specInputs()
 		return nil
 	}
 	live := &v1alpha1.Mandate{}
@@ -196,7 +196,7 @@ func (r *reconciliation) resolve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.facts.inputs = inputs
+	r.facts.create.inputs = inputs
 	return nil
 }
 
@@ -336,6 +336,6 @@ func (r *reconciliation) depositInMandate(ctx context.Context) error {
 	r.facts.id = id
 	r.facts.bound = true
 	r.facts.deletion = r.newDeletionFacts(r.mandate)
-	r.facts.acts = actsNone // the service goes with the namespace, so what deletionPolicy says cannot wait
+	r.facts.act.phase = actNone // the service goes with the namespace, so what deletionPolicy says cannot wait
 	return nil
 }

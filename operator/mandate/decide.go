@@ -7,7 +7,6 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/engine"
-	"github.com/mandate-io/idv/operator/ledger"
 )
 
 const (
@@ -28,6 +27,58 @@ const (
 	acceptedPeriod = 24 * time.Hour
 	// missingGracePeriod is how long a 404 is not believed that is not the service's own word.
 	missingGracePeriod = 24 * time.Hour
+)
+
+// step is one thing to do. It has at most one effect outside this process, so that every crash is a crash between
+// steps.
+type step string
+
+const (
+	stepWait          step = engine.Wait     // nothing to do now
+	stepReadRecord    step = "ReadRecord"    // look into the ledger
+	stepResolve       step = "Resolve"       // find what the application is to be made from
+	stepClaim         step = "Claim"         // create the record, with the create in it
+	stepBegin         step = "Begin"         // write a call into the record
+	stepVerify        step = "Verify"        // read live what orders it
+	stepSend          step = "Send"          // send its request, once
+	stepDeposit       step = "Deposit"       // write the id of the application into the record
+	stepConclude      step = "Conclude"      // write into the record what became of the call
+	stepResolveLost   step = "ResolveLost"   // write what became of a call of a process that has ended
+	stepShowPending   step = "ShowPending"   // write into the status that the record is refused
+	stepRead          step = "Read"          // retrieve the application
+	stepProbe         step = "Probe"         // see whether the service is healthy otherwise
+	stepAdopt         step = "Adopt"         // write the id of spec.adopt into the record
+	stepReadCandidate step = "ReadCandidate" // retrieve an application that may be the Mandate's
+	stepBind          step = "Bind"          // write its id into the record, because it is this Mandate's
+	stepFinalizer     step = "Finalizer"     // put the finalizer on the Mandate, or take it off
+
+	stepAcquireSlot         step = "AcquireSlot"         // take a slot for requests about it, if there is one
+	stepBeginSubscription   step = "BeginSubscription"   // write into the record that it is sent
+	stepFindSubscription    step = "FindSubscription"    // see whether the service has it
+	stepResolveSubscription step = "ResolveSubscription" // write what that showed
+)
+
+// subscribes are the steps with which a reconciliation begins something for the subscription of the application.
+var subscribes = []step{stepReadRecord, stepBeginSubscription, stepFindSubscription}
+
+// needsNoSlot are the steps that send nothing to the service, and that a reconciliation may begin with.
+var needsNoSlot = []step{
+	stepFinalizer, stepDeposit, stepConclude, stepShowPending, stepResolveLost, stepAcquireSlot,
+}
+
+// recovers are the steps that find an application again.
+var recovers = []step{stepReadCandidate, stepBind}
+
+// begins are the steps that begin a call. A reconciliation that has sent one begins no other.
+var begins = []step{stepClaim, stepBegin}
+
+// decision is what decide returns: a step or, for stepWait, why there is none and when to reconcile again (0: by the
+// reason).
+type decision = engine.Decision[step]
+
+var (
+	wait    = engine.NoStep[step]
+	waitFor = engine.WaitFor[step]
 )
 
 // decide is the whole protocol, and the only place that decides. It is pure: the same facts give the same step.
@@ -63,10 +114,10 @@ func decideCall(f facts) decision {
 func callsRemain(f facts) bool { return actsRemain(f) || readRemains(f) }
 
 func actsRemain(f facts) bool {
-	return f.acts != actsNone && slices.Contains(begins, decideNext(f).Step)
+	return f.act.phase != actNone && slices.Contains(begins, decideNext(f).Step)
 }
 
-func readRemains(f facts) bool { return f.acts == actsReadWaits && decideNext(f).Step == stepRead }
+func readRemains(f facts) bool { return f.act.phase == actReadWaits && decideNext(f).Step == stepRead }
 
 // reasonWhileCallsRemain is what the status says while something is left to do.
 func reasonWhileCallsRemain(f facts) string {
@@ -80,205 +131,39 @@ func reasonWhileCallsRemain(f facts) string {
 	}
 }
 
+// decideNext asks the sub-reconcilers, one after the other. One that has nothing to do, and nothing to wait for, gives
+// no step. A call is concluded before all else, even if the Mandate is being deleted.
 func decideNext(f facts) decision {
-	switch {
-	case f.attempt.phase != attemptNone:
-		return decideAttempt(f) // a call is concluded even if the Mandate is being deleted
-	case f.deletion.requested:
-		return f.deletion.decide(f)
-	case f.failureReason != "":
-		return waitFor(f.failureReason, f.retryAfter)
-	case f.deletion.wantsFinalizer() != f.deletion.finalizer:
-		return decision{Step: stepFinalizer}
-	case f.suspended:
-		return wait(v1alpha1.ReasonSuspended)
-	case f.vanished:
-		return wait(reasonVanished)
-	case f.id != 0:
-		return decideApplication(f)
-	case f.adopt != 0:
-		return decideAdoption(f)
-	default:
-		return decideCreate(f)
-	}
-}
-
-func decideCreate(f facts) decision {
-	r := f.record
-	switch {
-	case f.service.UnknownReason() != "":
-		return wait(f.service.UnknownReason())
-	case !r.read():
-		return decideUnread(f)
-	case f.outcome != "": // the status tells of an application whose id is nowhere
-		return wait(v1alpha1.ReasonOutcomeUnknown)
-	case f.unknown && !r.exists() && searchesCandidates(f):
-		return decideCandidate(f)
-	case f.unknown && !r.exists():
-		return wait(v1alpha1.ReasonOutcomeUnknown) // the ledger was lost: somebody deleted it, or its namespace
-	case mismatch(&r) != "":
-		return wait(mismatch(&r))
-	case r.mayExist():
-		return decideUnknown(f)
-	}
-	if blocked := blockedPost(f); blocked.Step != "" {
-		return blocked
-	}
-	// What another account refused, this one may create, unless it said that the reference exists: that can be an earlier
-	// application of this Mandate.
-	anew := f.otherAccount() && r.answer != v1alpha1.AnswerDuplicate
-	refused := !anew && r.inputs == f.inputs.digest && !r.otherReference && !r.otherURL
-	if later := retryLater(f); refused && later.Step != "" {
-		return later
-	}
-	switch {
-	case !r.exists():
-		return decision{Step: stepClaim}
-	case refused && r.answer == v1alpha1.AnswerRefused:
-		return wait(v1alpha1.ReasonRefused)
-	case refused && r.answer == v1alpha1.AnswerDuplicate:
-		return wait(v1alpha1.ReasonReferenceConflict)
-	default:
-		return decision{Step: stepBegin}
-	}
-}
-
-// retryReasons are those of attempts that created nothing and may succeed later, though the spec stays as it is.
-var retryReasons = map[v1alpha1.CallAnswer]string{
-	v1alpha1.AnswerForbidden: v1alpha1.ReasonForbidden, v1alpha1.AnswerRetryable: v1alpha1.ReasonRefusedForNow,
-}
-
-// retryLater waits for the time at which such an attempt is made again, or for a person who asks for it; no step if it
-// is made now.
-func retryLater(f facts) decision {
-	reason := retryReasons[f.record.answer]
-	if reason == "" || f.requested || !f.now.Before(f.record.retryAt) {
-		return decision{}
-	}
-	return waitFor(reason, f.record.retryAt.Sub(f.now))
-}
-
-// mismatch is the reason of a Mandate whose name has, or may have, an application at another service or under another
-// reference than it has now; "" if that is not so. Nothing is sent then: a name has one application, ever.
-func mismatch(r *recordFacts) string {
-	switch {
-	case r.mayExist() && r.otherURL:
-		return v1alpha1.ReasonIdentityServiceMismatch
-	case r.mayExist() && r.otherReference:
-		return v1alpha1.ReasonApplicationExists
-	default:
-		return ""
-	}
-}
-
-// decideUnread is for a Mandate whose record was not read yet. Creating the record shows, too, whether there is one:
-// for a Mandate that was never reconciled, to read it first would only cost a request. If something keeps the
-// application from being created, the record is read, because the Mandate may be one that was applied again.
-func decideUnread(f facts) decision {
-	if f.neverReconciled && f.outcome == "" {
-		switch blocked := blockedPost(f); blocked.Step {
-		case "":
-			return decision{Step: stepClaim}
-		case stepResolve:
-			return blocked
+	for _, decide := range []func(facts) decision{
+		f.attempt.decide, f.deletion.decide, decideStopped, f.create.decide, f.observe.decide,
+	} {
+		if next := decide(f); next.Step != "" {
+			return next
 		}
 	}
-	return decision{Step: stepReadRecord}
+	return f.act.decide(f)
 }
 
-// decideUnknown is for an attempt that may have created the application and whose answer nobody has. The same reference
-// is sent again: the service can only create it, if the first request never arrived, or call it a duplicate. A refusal
-// for another reason leaves that open, until the spec or a Secret changes.
-func decideUnknown(f facts) decision {
-	r := f.record
+// decideStopped is for a Mandate for which nothing more is done, for now or for ever.
+func decideStopped(f facts) decision {
 	switch {
-	case f.now.Sub(r.firstStarted) >= retention:
-		return wait(reasonVanished) // whatever there was, the service has deleted it
-	case searchesCandidates(f):
-		return decideCandidate(f)
-	case r.answer == v1alpha1.AnswerIDTooLarge:
-		return wait(v1alpha1.ReasonApplicationIDTooLarge)
-	case r.accepted() && f.now.Sub(r.firstStarted) < acceptedPeriod:
-		return waitFor(v1alpha1.ReasonCreateAccepted, time.Hour)
-	case r.answer == v1alpha1.AnswerDuplicate, r.sends >= ledger.MaxSends(v1alpha1.CallCreate),
-		!withinCreateWindow(r.firstStarted, f.now), deadlinePassed(f):
-		return wait(v1alpha1.ReasonOutcomeUnknown)
-	case f.otherAccount():
-		return wait(f.accountReason())
-	case r.account != accountSame: // in which the reference may be free, whatever proves that the account is the same
-		return wait(v1alpha1.ReasonOutcomeUnknown)
-	case r.isOpen() && f.mayBeUnderWay():
-		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
-	case f.candidatePending: // it may be this Mandate's, and then nothing has to be sent
-		return waitFor(v1alpha1.ReasonSettling, candidateRetryInterval)
-	}
-	if blocked := blockedPost(f); blocked.Step != "" {
-		return blocked
-	}
-	if r.answer == v1alpha1.AnswerRefused && r.inputs == f.inputs.digest {
-		return wait(v1alpha1.ReasonRefused)
-	}
-	if later := retryLater(f); later.Step != "" {
-		return waitFor(v1alpha1.ReasonSettling, later.RequeueAfter)
-	}
-	return decision{Step: stepBegin}
-}
-
-// withinCreateWindow reports whether a create may be sent again. A time from the future is by another clock, and says
-// nothing of how long ago that was.
-func withinCreateWindow(firstStarted, now time.Time) bool {
-	return now.Sub(firstStarted).Abs() < createWindow
-}
-
-// searchesCandidates reports whether there is an application to read. Only for a Mandate whose create had no answer
-// does anybody ask.
-func searchesCandidates(f facts) bool {
-	return (f.found != 0 || len(f.candidates) > 0) && f.service.MayRecover() && !f.referenceNotAllowed
-}
-
-// decideCandidate reads one candidate after another. That an id was named is a hint and never a fact. The application
-// is read, and bound if it is this Mandate's by the rules for adoptions, and if it shows what the spec asks for: no
-// person says that it is. Whatever is named, nothing is created from it.
-func decideCandidate(f facts) decision {
-	if f.found != 0 {
-		return decision{Step: stepBind}
-	}
-	return decision{Step: stepReadCandidate}
-}
-
-// blockedPost is what comes before any attempt; no step if nothing does.
-func blockedPost(f facts) decision {
-	switch {
-	case deadlinePassed(f):
-		return wait(v1alpha1.ReasonCreateDeadlinePassed)
-	case f.referenceNotAllowed:
-		return wait(v1alpha1.ReasonReferenceNotAllowed)
-	case !f.service.Ready, f.service.Deleting: // nothing new is sent by way of a service that is being deleted
-		return wait(v1alpha1.ReasonIdentityServiceNotReady)
-	case f.record.restored: // what it says of the create may be of long ago
-		return wait(v1alpha1.ReasonRecordRestored)
-	case !f.record.sent() && !f.service.AccountConfirmed(): // it could become another account's
-		return wait(f.accountReason())
-	case f.tooManyUnrecorded:
-		return wait(v1alpha1.ReasonLedgerUnavailable)
-	case !f.inputs.resolved():
-		return decision{Step: stepResolve}
-	case f.inputs.problem != "":
-		return wait(f.inputs.problem)
+	case f.failureReason != "":
+		return waitFor(f.failureReason, f.retryAfter)
+	case f.suspended:
+		return wait(v1alpha1.ReasonSuspended)
+	case f.observe.vanished:
+		return wait(reasonVanished)
 	default:
 		return decision{}
 	}
 }
 
-func deadlinePassed(f facts) bool {
-	return !f.createBefore.IsZero() && !f.now.Before(f.createBefore)
-}
-
-// decideAttempt brings a call of this process to its end.
-func decideAttempt(f facts) decision {
-	a := f.attempt
+// decide brings a call of this process to its end.
+func (a attemptFacts) decide(f facts) decision {
 	create := a.kind == v1alpha1.CallCreate
 	switch {
+	case a.phase == attemptNone:
+		return decision{}
 	case a.end == endRefused && create:
 		return decision{Step: stepShowPending}
 	case a.phase == attemptAnswered && a.id != 0:

@@ -54,7 +54,7 @@ func answers() map[string]decideCase {
 		"the id that its answer showed is read": {
 			facts: newMandate(func(f *facts) {
 				f.record = sent(time.Hour, func(r *recordFacts) { r.result = v1alpha1.CallAccepted })
-				f.candidates = []int64{7}
+				f.create.candidates = []int64{7}
 			}),
 			want: decision{Step: stepReadCandidate},
 		},
@@ -113,7 +113,7 @@ func answers() map[string]decideCase {
 		},
 		"somebody else's 404 is not believed while nothing else is read": {
 			facts: bound(func(f *facts) {
-				f.application, f.missingSince = applicationFacts{lookup: applicationUnproven}, now.Add(-2*day)
+				f.application, f.observe.missingSince = applicationFacts{lookup: applicationUnproven}, now.Add(-2*day)
 			}),
 			want: waitFor(v1alpha1.ReasonApplicationMissing, time.Hour),
 		},
@@ -121,15 +121,15 @@ func answers() map[string]decideCase {
 			why: "a service may send no error bodies at all",
 			facts: bound(func(f *facts) {
 				f.application = applicationFacts{lookup: applicationMissingAlone}
-				f.missingSince = now.Add(-2 * day)
+				f.observe.missingSince = now.Add(-2 * day)
 			}),
 			want: decision{Step: stepProbe},
 		},
 		"an accepted create that no read shows yet": {
 			facts: bound(func(f *facts) {
-				f.application, f.seen = applicationFacts{lookup: applicationMissing}, false
+				f.application, f.observe.seen = applicationFacts{lookup: applicationMissing}, false
 				f.record.result = v1alpha1.CallAccepted
-				f.createdTime, f.missingSince = now.Add(-time.Hour), now.Add(-30*time.Minute)
+				f.createdTime, f.observe.missingSince = now.Add(-time.Hour), now.Add(-30*time.Minute)
 			}),
 			want: waitFor(v1alpha1.ReasonConfirming, 450*time.Second),
 		},

@@ -45,7 +45,7 @@ func beginningOf(kind v1alpha1.CallKind) step { return stepBegin + " " + step(ki
 func TestDecideNeverCreatesTwice(t *testing.T) {
 	usual := usualFacts(decideCases()...)
 	others := func(s step) bool { return slices.Contains(subscriptionSteps, s) }
-	steps := append(slices.DeleteFunc(explore.Steps[step](t), others), beginnings()...)
+	steps := append(slices.DeleteFunc(explore.Steps[step](t, "decide.go"), others), beginnings()...)
 	explore.Draw(t, steps, func(t *rapid.T) step {
 		drawn := anyFacts(t, usual)
 		f := drawn.facts
@@ -54,21 +54,21 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 		if f.service.Denied && f.attempt.phase == attemptNone && (begins || slices.Contains(sendsRequest, step)) {
 			t.Fatalf("%s with a service that is not for this namespace: %+v", step, f)
 		}
-		if f.acts != actsNone && begins {
+		if f.act.phase != actNone && begins {
 			t.Fatalf("%s after another call in this reconciliation: %+v", step, f)
 		}
-		if f.acts == actsReadWaits && step == stepRead {
+		if f.act.phase == actReadWaits && step == stepRead {
 			t.Fatalf("reads in the slot of others: %+v", f)
 		}
-		if f.referenceNotAllowed && (slices.Contains(useReference, step) || step == stepBegin && f.id == 0) {
+		if f.create.referenceNotAllowed && (slices.Contains(useReference, step) || step == stepBegin && f.id == 0) {
 			t.Fatalf("%s for a reference that is not allowed: %+v", step, f)
 		}
 		switch step {
 		case stepSend:
 			holdSend(t, f)
 		case stepClaim:
-			if f.id != 0 || f.adopt != 0 || f.record.exists() || f.outcome != "" ||
-				!f.record.read() && !f.neverReconciled {
+			if f.id != 0 || f.create.adopt != 0 || f.record.exists() || f.outcome != "" ||
+				!f.record.read() && !f.create.neverReconciled {
 				t.Fatalf("claims although something is known to exist, or nothing is known: %+v", f)
 			}
 			if f.service.Account != connection.AccountConfirmed {
@@ -80,17 +80,17 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 			}
 			holdCreate(t, f)
 		case stepAdopt:
-			if f.id != 0 || f.adopt == 0 || f.adoptedByOther || !f.application.read() || !f.application.sameReference ||
-				f.record.mayExist() && f.record.otherReference || f.record.id != 0 && f.record.id != f.adopt {
+			if f.id != 0 || f.create.adopt == 0 || f.create.adoptedByOther ||
+				!f.application.read() || !f.application.sameReference || f.record.mayExist() && f.record.otherReference || f.record.id != 0 && f.record.id != f.create.adopt {
 				t.Fatalf("adopts what may be another one's: %+v", f)
 			}
 		case stepReadCandidate, stepBind:
 			lost := f.record.sent() && f.record.id == 0 && !f.record.otherReference && !f.record.otherURL
-			lost = lost || f.unknown && !f.record.exists()
-			if f.id != 0 || f.adopt != 0 || !lost {
+			lost = lost || f.create.unknown && !f.record.exists()
+			if f.id != 0 || f.create.adopt != 0 || !lost {
 				t.Fatalf("looks for an application that is not lost: %+v", f)
 			}
-			if step == stepBind && f.found == 0 {
+			if step == stepBind && f.create.found == 0 {
 				t.Fatalf("binds an application that was not read: %+v", f)
 			}
 		case stepProbe:
@@ -126,7 +126,7 @@ func holdSend(t *rapid.T, f facts) {
 // holdCreate holds what decide promises of a create after another one.
 func holdCreate(t *rapid.T, f facts) {
 	r := f.record
-	if f.deletion.requested || f.suspended || f.adopt != 0 || f.outcome != "" || !r.exists() || r.id != 0 ||
+	if f.deletion.requested || f.suspended || f.create.adopt != 0 || f.outcome != "" || !r.exists() || r.id != 0 ||
 		r.sent() &&
 			(r.otherURL || r.otherReference || r.isOpen() && f.mayBeUnderWay() ||
 				f.now.Sub(r.firstStarted).Abs() >= createWindow ||
@@ -166,7 +166,7 @@ func holdCall(t *rapid.T, f facts) v1alpha1.CallKind {
 			t.Fatalf("deletes what is to be kept: %+v", f)
 		}
 	case v1alpha1.CallArchive:
-		if a.archived || deleted && policy != v1alpha1.DeletionPolicyArchive || !deleted && !f.archive {
+		if a.archived || deleted && policy != v1alpha1.DeletionPolicyArchive || !deleted && !f.act.archive {
 			t.Fatalf("archives what is archived, or is not to be: %+v", f)
 		}
 	case v1alpha1.CallAcceptCheck, v1alpha1.CallRejectCheck:
@@ -190,11 +190,12 @@ func holdDecision(t *rapid.T, f facts, order *v1alpha1.Call) {
 	asked := map[v1alpha1.CallKind]v1alpha1.DecisionOutcome{
 		v1alpha1.CallComplete: v1alpha1.DecisionComplete, v1alpha1.CallReject: v1alpha1.DecisionReject,
 	}
-	if f.decision.Outcome != asked[order.Kind] {
+	if f.act.decision.Outcome != asked[order.Kind] {
 		t.Fatalf("%s is not what the spec asks for: %+v", order.Kind, f)
 	}
-	if f.decision.When == "" && f.decision.Evidence != a.evidence.shown && f.decision.Evidence != a.evidence.reviewed ||
-		f.decision.When != "" && a.evidence.checks != checksPassed {
+	wanted := f.act.decision
+	if wanted.When == "" && wanted.Evidence != a.evidence.shown && wanted.Evidence != a.evidence.reviewed ||
+		wanted.When != "" && a.evidence.checks != checksPassed {
 		t.Fatalf("decides on what nobody has seen, and no rule holds for: %+v", f)
 	}
 	opposite := f.record.last(func(c *v1alpha1.Call) bool {
@@ -288,7 +289,7 @@ func drawnFacts(t *rapid.T) allFacts {
 			attemptUnsent, attemptAnswered,
 		},
 		[]endState{endOpen, endRefused, endShown},
-		[]actsState{actsNone, actsNone, actsSent, actsReadWaits},
+		[]actPhase{actNone, actNone, actSent, actReadWaits},
 		[]recordLookup{recordUnread, recordMissing, recordFound, recordFound},
 		[]recordAccount{accountSame, accountSame, accountRenamed, accountOther},
 		[]v1alpha1.CallResult{"", v1alpha1.CallAccepted, v1alpha1.CallRefused, v1alpha1.CallUnknown},
@@ -311,7 +312,7 @@ func drawnFacts(t *rapid.T) allFacts {
 		},
 	)
 	f.now = now
-	f.settleDelay, f.confirmDelay = 90*time.Second, 5*time.Minute
+	f.settleDelay, f.observe.confirmDelay = 90*time.Second, 5*time.Minute
 	f.record.calls = rapid.SliceOfN(rapid.Custom(drawnCall), 0, 3).Draw(t, "calls")
 	return f
 }

@@ -14,7 +14,7 @@ func bound(change func(*facts)) facts {
 	return newMandate(func(f *facts) {
 		f.id = 7
 		f.bound = true
-		f.seen = true
+		f.observe.seen = true
 		f.application = applicationFacts{lookup: applicationFound, sameReference: true, evidence: seen}
 		change(f)
 	})
@@ -66,7 +66,7 @@ func logged(call *v1alpha1.Call, result v1alpha1.CallResult, sends int32) record
 // decided is an application in review whose Mandate has a decision.
 func decided(by v1alpha1.Decision, change func(*facts)) facts {
 	return bound(func(f *facts) {
-		f.decision, f.ruleDelay = by, 10*time.Minute
+		f.act.decision, f.act.ruleDelay = by, 10*time.Minute
 		f.application.stage = client.StageInReview
 		change(f)
 	})
@@ -80,7 +80,7 @@ func shows(digest string) func(*facts) {
 func applications() map[string]decideCase {
 	return map[string]decideCase{
 		"a recorded application is read, not created": {
-			facts: newMandate(func(f *facts) { f.id, f.createBefore = 7, now.Add(-day) }),
+			facts: newMandate(func(f *facts) { f.id, f.create.createBefore = 7, now.Add(-day) }),
 			want:  decision{Step: stepRead},
 		},
 		"a recorded application with another reference binds nothing": {
@@ -103,42 +103,42 @@ func applications() map[string]decideCase {
 		},
 		"the live Mandate is read before a call": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage = completeSeen, client.StageInReview
+				f.act.decision, f.application.stage = completeSeen, client.StageInReview
 				f.attempt = calling(v1alpha1.CallComplete, attemptBegun)
 			}),
 			want: decision{Step: stepVerify},
 		},
 		"what is left after a call waits for the next reconciliation": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage = completeSeen, client.StageInReview
-				f.acts = actsSent
+				f.act.decision, f.application.stage = completeSeen, client.StageInReview
+				f.act.phase = actSent
 			}),
 			want: waitFor(v1alpha1.ReasonAccepted, nextCallDelay),
 		},
 		"an archiving that is left after a call": {
-			facts: bound(func(f *facts) { f.archive, f.acts = true, actsSent }),
+			facts: bound(func(f *facts) { f.act.archive, f.act.phase = true, actSent }),
 			want:  waitFor(v1alpha1.ReasonNotArchived, nextCallDelay),
 		},
 		"the read that follows a call waits for a slot": {
-			facts: bound(func(f *facts) { f.acts, f.application = actsReadWaits, applicationFacts{} }),
+			facts: bound(func(f *facts) { f.act.phase, f.application = actReadWaits, applicationFacts{} }),
 			want:  waitFor(v1alpha1.ReasonAccepted, engine.MaxRequeue),
 		},
 		"a decision waits for review": {
-			facts: bound(func(f *facts) { f.decision = completeSeen }),
+			facts: bound(func(f *facts) { f.act.decision = completeSeen }),
 			want:  wait(v1alpha1.ReasonAccepted),
 		},
 		"complete": {
-			facts: bound(func(f *facts) { f.decision, f.application.stage = completeSeen, client.StageInReview }),
+			facts: bound(func(f *facts) { f.act.decision, f.application.stage = completeSeen, client.StageInReview }),
 			want:  decision{Step: stepBegin}, call: completeCall,
 		},
 		"reject": {
-			facts: bound(func(f *facts) { f.decision, f.application.stage = rejectSeen, client.StageInReview }),
+			facts: bound(func(f *facts) { f.act.decision, f.application.stage = rejectSeen, client.StageInReview }),
 			want:  decision{Step: stepBegin}, call: rejectCall,
 		},
 		"a decision, before the ledger was asked": {
 			why: "the IdentityService may point to another service, where the id belongs to an unrelated application",
 			facts: bound(func(f *facts) {
-				f.decision = completeSeen
+				f.act.decision = completeSeen
 				f.application.stage = client.StageInReview
 				f.record.lookup = recordUnread
 			}),
@@ -146,7 +146,7 @@ func applications() map[string]decideCase {
 		},
 		"a decision about an application of another service": {
 			facts: bound(func(f *facts) {
-				f.decision = completeSeen
+				f.act.decision = completeSeen
 				f.application.stage = client.StageInReview
 				f.record.otherURL = true
 			}),
@@ -155,7 +155,7 @@ func applications() map[string]decideCase {
 		"a decision, and the service has moved": {
 			why: "under the id there is the Mandate's reference: no other application has both",
 			facts: bound(func(f *facts) {
-				f.decision = completeSeen
+				f.act.decision = completeSeen
 				f.application.stage = client.StageInReview
 				f.application.referenceMatched = true
 				f.record.otherURL = true
@@ -198,7 +198,7 @@ func applications() map[string]decideCase {
 		"a decision, and individuals that are unmatched": {
 			why: "nobody knows whom it is about",
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage = rejectSeen, client.StageInReview
+				f.act.decision, f.application.stage = rejectSeen, client.StageInReview
 				f.application.individuals = individualsUnmatched
 			}),
 			want: wait(v1alpha1.ReasonIndividualsUnmatched),
@@ -206,14 +206,14 @@ func applications() map[string]decideCase {
 		"an outcome, and individuals that were unmatched": {
 			why: "a report needs them",
 			facts: bound(func(f *facts) {
-				f.outcome, f.unmatched = v1alpha1.OutcomeCompleted, true
+				f.outcome, f.observe.unmatched = v1alpha1.OutcomeCompleted, true
 				f.application = applicationFacts{}
 			}),
 			want: decision{Step: stepRead},
 		},
 		"an outcome, and an application that is gone": {
 			facts: bound(func(f *facts) {
-				f.outcome, f.unmatched = v1alpha1.OutcomeCompleted, true
+				f.outcome, f.observe.unmatched = v1alpha1.OutcomeCompleted, true
 				f.application = applicationFacts{lookup: applicationMissing}
 			}),
 			want: wait(v1alpha1.ReasonAccepted),
@@ -221,7 +221,7 @@ func applications() map[string]decideCase {
 		"an application that was created from another spec": {
 			facts: bound(func(f *facts) {
 				f.bound, f.application.differs = false, true
-				f.decision, f.archive = completeSeen, true
+				f.act.decision, f.act.archive = completeSeen, true
 				f.application.stage, f.application.reviews = client.StageInReview, reviews()
 			}),
 			want: wait(v1alpha1.ReasonSpecDiffers),
@@ -229,7 +229,7 @@ func applications() map[string]decideCase {
 		"another reference under the id": {
 			why: "the spec does not apply to an unrelated application",
 			facts: bound(func(f *facts) {
-				f.decision = completeSeen
+				f.act.decision = completeSeen
 				f.application.stage = client.StageInReview
 				f.application.sameReference = false
 			}),
@@ -238,7 +238,7 @@ func applications() map[string]decideCase {
 		"a decision is sent once a reconciliation": {
 			why: "a service that answers 202 is still in review",
 			facts: bound(func(f *facts) {
-				f.decision = rejectSeen
+				f.act.decision = rejectSeen
 				f.application.stage = client.StageInReview
 				f.record = logged(rejectCall, v1alpha1.CallAccepted, 1)
 			}),
@@ -246,7 +246,7 @@ func applications() map[string]decideCase {
 		},
 		"a refused decision is not repeated while nothing changes": {
 			facts: bound(func(f *facts) {
-				f.decision = completeSeen
+				f.act.decision = completeSeen
 				f.application.stage = client.StageInReview
 				f.record = logged(completeCall, v1alpha1.CallRefused, 0)
 			}),
@@ -254,34 +254,34 @@ func applications() map[string]decideCase {
 		},
 		"a refused decision about other evidence than now": {
 			facts: bound(func(f *facts) {
-				f.decision = completeSeen
+				f.act.decision = completeSeen
 				f.application.stage = client.StageInReview
 				f.record = logged(&v1alpha1.Call{Kind: v1alpha1.CallComplete, Evidence: "before-1"}, v1alpha1.CallRefused, 0)
 			}),
 			want: decision{Step: stepBegin}, call: completeCall,
 		},
 		"archive": {
-			facts: bound(func(f *facts) { f.archive, f.application.stage = true, client.StageCompleted }),
+			facts: bound(func(f *facts) { f.act.archive, f.application.stage = true, client.StageCompleted }),
 			want:  decision{Step: stepBegin}, call: archiveCall,
 		},
 		"a refused archiving keeps nothing else from being done": {
 			facts: bound(func(f *facts) {
-				f.archive = true
+				f.act.archive = true
 				f.record = logged(archiveCall, v1alpha1.CallRefused, 0)
 				f.record.calls[0].StartedTime = ledger.MicroTime(now)
 				f.application.stage = client.StageInReview
-				f.decision = completeSeen
+				f.act.decision = completeSeen
 			}),
 			want: decision{Step: stepBegin}, call: completeCall,
 		},
 		"what is not archived yet is not done": {
-			facts: bound(func(f *facts) { f.archive, f.record = true, logged(archiveCall, v1alpha1.CallDone, 1) }),
+			facts: bound(func(f *facts) { f.act.archive, f.record = true, logged(archiveCall, v1alpha1.CallDone, 1) }),
 			want:  wait(v1alpha1.ReasonNotArchived),
 		},
 		"an application that was gone stays so": {
 			facts: bound(func(f *facts) {
 				f.outcome = v1alpha1.OutcomeDeleted
-				f.vanished = true
+				f.observe.vanished = true
 				f.application = applicationFacts{}
 			}),
 			want: wait(reasonVanished),
@@ -289,7 +289,7 @@ func applications() map[string]decideCase {
 		"a final Mandate is left alone": {
 			facts: bound(func(f *facts) {
 				f.outcome, f.application = v1alpha1.OutcomeCompleted, applicationFacts{}
-				f.readAt = now.Add(time.Second)
+				f.observe.readAt = now.Add(time.Second)
 			}),
 			want: wait(v1alpha1.ReasonAccepted),
 		},
@@ -339,19 +339,19 @@ func applications() map[string]decideCase {
 			facts: bound(func(f *facts) {
 				f.application = applicationFacts{lookup: applicationMissing}
 				f.record.otherURL = true
-				f.missingSince = now.Add(-time.Hour)
+				f.observe.missingSince = now.Add(-time.Hour)
 			}),
 			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"an early second 404 neither": {
 			facts: bound(func(f *facts) {
-				f.application, f.missingSince = applicationFacts{lookup: applicationMissing}, now.Add(-4*time.Minute)
+				f.application, f.observe.missingSince = applicationFacts{lookup: applicationMissing}, now.Add(-4*time.Minute)
 			}),
 			want: waitFor(v1alpha1.ReasonConfirming, time.Minute),
 		},
 		"the second 404 is believed only from a healthy service": {
 			facts: bound(func(f *facts) {
-				f.application, f.missingSince = applicationFacts{lookup: applicationMissing}, now.Add(-5*time.Minute)
+				f.application, f.observe.missingSince = applicationFacts{lookup: applicationMissing}, now.Add(-5*time.Minute)
 			}),
 			want: decision{Step: stepProbe},
 		},
@@ -364,7 +364,7 @@ func applications() map[string]decideCase {
 		"not before it is time": {
 			facts: bound(func(f *facts) {
 				f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{}
-				f.readAt = now.Add(time.Hour)
+				f.observe.readAt = now.Add(time.Hour)
 			}),
 			want: waitFor(reasonNotDue, time.Hour),
 		},
@@ -382,7 +382,7 @@ func applications() map[string]decideCase {
 		},
 		"it is found, and nothing is done before the status says so": {
 			facts: bound(func(f *facts) {
-				f.outcome, f.decision = v1alpha1.OutcomeDeleted, completeSeen
+				f.outcome, f.act.decision = v1alpha1.OutcomeDeleted, completeSeen
 				f.application.stage = client.StageInReview
 			}),
 			want: waitFor(v1alpha1.ReasonAccepted, time.Second),
@@ -397,7 +397,7 @@ func applications() map[string]decideCase {
 		"then it is": {
 			facts: bound(func(f *facts) {
 				f.application = applicationFacts{lookup: applicationGone}
-				f.missingSince = now.Add(-5 * time.Minute)
+				f.observe.missingSince = now.Add(-5 * time.Minute)
 			}),
 			want: wait(reasonVanished),
 		},
@@ -408,21 +408,21 @@ func applications() map[string]decideCase {
 		"this process knows it": {
 			facts: bound(func(f *facts) {
 				f.application, f.record.lookup = applicationFacts{}, recordUnread
-				f.ownAccount = true
+				f.observe.ownAccount = true
 			}),
 			want: decision{Step: stepRead},
 		},
 		"another account's application is not decided": {
 			why: "another account can have an application with the same id, and show no references",
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage = completeSeen, client.StageInReview
+				f.act.decision, f.application.stage = completeSeen, client.StageInReview
 				f.record = recordOfAnother()
 			}),
 			want: wait(reasonOtherAccount),
 		},
 		"what it shows proves that the account is the same": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage = completeSeen, client.StageInReview
+				f.act.decision, f.application.stage = completeSeen, client.StageInReview
 				f.record, f.application.sameAccount = recordOfAnother(), true
 			}),
 			want: decision{Step: stepBegin}, call: completeCall,
@@ -430,14 +430,14 @@ func applications() map[string]decideCase {
 		"a 404 of another account says nothing": {
 			facts: bound(func(f *facts) {
 				f.application, f.record = applicationFacts{lookup: applicationGone}, recordOfAnother()
-				f.missingSince = now.Add(-2 * day)
+				f.observe.missingSince = now.Add(-2 * day)
 			}),
 			want: wait(reasonOtherAccount),
 		},
 		"once the application has expired, it is gone in any account": {
 			facts: bound(func(f *facts) {
 				f.application, f.record = applicationFacts{lookup: applicationGone}, recordOfAnother()
-				f.createdTime, f.missingSince = now.Add(-56*day), now.Add(-2*day)
+				f.createdTime, f.observe.missingSince = now.Add(-56*day), now.Add(-2*day)
 			}),
 			want: wait(reasonVanished),
 		},
@@ -447,10 +447,10 @@ func applications() map[string]decideCase {
 		},
 		"a 404 right after the create may be lag": {
 			facts: bound(func(f *facts) {
-				f.seen = false
+				f.observe.seen = false
 				f.application = applicationFacts{lookup: applicationMissing}
 				f.createdTime = now.Add(-20 * time.Second)
-				f.missingSince, f.confirmDelay = now.Add(-15*time.Second), 10*time.Second
+				f.observe.missingSince, f.observe.confirmDelay = now.Add(-15*time.Second), 10*time.Second
 			}),
 			want: waitFor(v1alpha1.ReasonConfirming, lagRequeue),
 		},

@@ -193,7 +193,7 @@ func lostCalls() map[string]decideCase {
 		"a call of another process, whatever is asked for": {
 			why: "one call at a time",
 			facts: lost(firstSeenBefore(0), func(f *facts) {
-				f.archive, f.application.reviews = true, reviews()
+				f.act.archive, f.application.reviews = true, reviews()
 			}),
 			want: waitFor(v1alpha1.ReasonNotArchived, 5*time.Second),
 		},
@@ -213,21 +213,21 @@ func lostCalls() map[string]decideCase {
 			want:  waitFor(v1alpha1.ReasonAccepted, 5*time.Second),
 		},
 		"a lost call that nobody asks for any more": {
-			facts: lost(func(f *facts) { f.decision = v1alpha1.Decision{} }), want: decision{Step: stepResolveLost},
+			facts: lost(func(f *facts) { f.act.decision = v1alpha1.Decision{} }), want: decision{Step: stepResolveLost},
 		},
 		"a lost call, and the opposite is asked for": {
-			facts: lost(func(f *facts) { f.decision = rejectSeen }), want: decision{Step: stepResolveLost},
+			facts: lost(func(f *facts) { f.act.decision = rejectSeen }), want: decision{Step: stepResolveLost},
 		},
 		"a lost call about other evidence": {
 			facts: lost(shows("new-2")), want: decision{Step: stepResolveLost},
 		},
 		"a lost call that is not the next one": {
 			why:   "one call at a time",
-			facts: lost(func(f *facts) { f.archive = true }), want: decision{Step: stepResolveLost},
+			facts: lost(func(f *facts) { f.act.archive = true }), want: decision{Step: stepResolveLost},
 		},
 		"a lost call of a Mandate with an outcome": {
 			facts: lost(func(f *facts) {
-				f.outcome, f.openCall = v1alpha1.OutcomeCompleted, true
+				f.outcome, f.observe.openCall = v1alpha1.OutcomeCompleted, true
 				f.application = applicationFacts{}
 			}),
 			want: decision{Step: stepRead},
@@ -243,7 +243,7 @@ func lostCalls() map[string]decideCase {
 			why: "what the read shows is to be compared with it",
 			facts: bound(func(f *facts) {
 				f.application, f.record.lookup = applicationFacts{}, recordUnread
-				f.ownAccount, f.openCall = true, true
+				f.observe.ownAccount, f.observe.openCall = true, true
 			}),
 			want: decision{Step: stepReadRecord},
 		},
@@ -268,7 +268,7 @@ func lostCalls() map[string]decideCase {
 		},
 		"createBefore says nothing of other calls": {
 			facts: decided(completeSeen, func(f *facts) {
-				f.attempt, f.createBefore = calling(v1alpha1.CallComplete, attemptVerified), now.Add(-day)
+				f.attempt, f.create.createBefore = calling(v1alpha1.CallComplete, attemptVerified), now.Add(-day)
 			}),
 			want: decision{Step: stepSend},
 		},
@@ -279,7 +279,7 @@ func lostCalls() map[string]decideCase {
 func loggedCalls() map[string]decideCase {
 	archived := func(result v1alpha1.CallResult, sends int32, changes ...func(*facts)) facts {
 		return bound(func(f *facts) {
-			f.archive, f.record = true, logged(archiveCall, result, sends)
+			f.act.archive, f.record = true, logged(archiveCall, result, sends)
 			for _, change := range changes {
 				change(f)
 			}
@@ -338,7 +338,7 @@ func loggedCalls() map[string]decideCase {
 		},
 		"an application with an outcome is archived": {
 			facts: bound(func(f *facts) {
-				f.archive, f.outcome = true, v1alpha1.OutcomeCompleted
+				f.act.archive, f.outcome = true, v1alpha1.OutcomeCompleted
 				f.application.stage = client.StageCompleted
 			}),
 			want: decision{Step: stepBegin}, call: archiveCall,
@@ -422,20 +422,20 @@ func loggedCalls() map[string]decideCase {
 		},
 		"an archiving comes before a review, and a review before the decision": {
 			facts: reviewed(v1alpha1.CallNotSent, 0, func(f *facts) {
-				f.archive, f.decision = true, completeSeen
+				f.act.archive, f.act.decision = true, completeSeen
 				f.application.stage = client.StageInReview
 			}),
 			want: decision{Step: stepBegin}, call: archiveCall,
 		},
 		"a review comes before the decision": {
 			facts: reviewed(v1alpha1.CallNotSent, 0, func(f *facts) {
-				f.decision, f.application.stage = completeSeen, client.StageInReview
+				f.act.decision, f.application.stage = completeSeen, client.StageInReview
 			}),
 			want: decision{Step: stepBegin}, call: firstReview,
 		},
 		"a review that the service carries out later holds the decision": {
 			facts: reviewed(v1alpha1.CallAccepted, 1, onlyFirst, func(f *facts) {
-				f.decision, f.application.stage = completeSeen, client.StageInReview
+				f.act.decision, f.application.stage = completeSeen, client.StageInReview
 			}),
 			want: wait(v1alpha1.ReasonAccepted), decided: v1alpha1.ReasonDecisionWaiting,
 		},

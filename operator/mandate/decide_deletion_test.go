@@ -70,7 +70,7 @@ func deletions() map[string]decideCase {
 			why: "a read may lag, and then the application would stay, with all that it holds",
 			facts: bound(func(f *facts) {
 				f.deletion = deletion()
-				f.seen = false
+				f.observe.seen = false
 				f.application = applicationFacts{lookup: applicationMissing}
 				f.createdTime = now.Add(-20 * time.Second)
 			}),
@@ -134,7 +134,7 @@ func loggedDeletions() map[string]decideCase {
 	}
 	missing := func(f *facts) { f.application = applicationFacts{lookup: applicationMissing} }
 	unproven := func(f *facts) { f.application = applicationFacts{lookup: applicationUnproven} }
-	lagging := func(f *facts) { f.seen, f.createdTime = false, now.Add(-time.Second) }
+	lagging := func(f *facts) { f.observe.seen, f.createdTime = false, now.Add(-time.Second) }
 	atOtherURL := func(f *facts) { f.record.otherURL = true }
 	byAnother := func(f *facts) { f.record.account = accountOther }
 	inState := func(stage client.Stage) func(*facts) { return func(f *facts) { f.application.stage = stage } }

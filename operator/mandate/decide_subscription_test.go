@@ -16,7 +16,7 @@ func subscriptions() map[string]decideCase {
 		f := allFacts{
 			newMandate(func(f *facts) {
 				f.id, f.bound = 7, true
-				f.readAt = now.Add(time.Hour)
+				f.observe.readAt = now.Add(time.Hour)
 				f.record = sent(time.Hour, func(r *recordFacts) { r.id = 7 })
 			}),
 			subscriptionFacts{wish: wanted, phase: subscriptionActive, readHere: true},
@@ -169,7 +169,7 @@ func subscriptions() map[string]decideCase {
 			want: later,
 		},
 		"a read that is due comes first": {
-			of:   of(func(f *allFacts) { f.readAt = time.Time{} }),
+			of:   of(func(f *allFacts) { f.observe.readAt = time.Time{} }),
 			want: decision{Step: stepRead},
 		},
 		"a subscription that waits": {
@@ -186,7 +186,7 @@ func subscriptions() map[string]decideCase {
 		},
 		"an application that is to be archived": {
 			of: of(func(f *allFacts) {
-				f.archive, f.readAt = true, now.Add(time.Hour)
+				f.act.archive, f.observe.readAt = true, now.Add(time.Hour)
 			}),
 			want: later,
 		},
@@ -194,7 +194,7 @@ func subscriptions() map[string]decideCase {
 			why: "it would go to others meanwhile, again and again",
 			of: of(func(f *allFacts) {
 				f.subscription.phase, f.record = subscriptionIdle, recordFacts{}
-				f.ownAccount = true
+				f.observe.ownAccount = true
 			}),
 			want: decision{Step: stepAcquireSlot},
 		},

@@ -18,10 +18,11 @@ var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 // out of it.
 func newMandate(change func(*facts)) facts {
 	f := facts{
-		now: now, settleDelay: 90 * time.Second, confirmDelay: 5 * time.Minute,
+		now: now, settleDelay: 90 * time.Second,
 		service: serviceFacts{Exists: true, Known: true, Ready: true},
 		record:  recordFacts{lookup: recordMissing},
-		inputs:  inputsFacts{digest: "now"},
+		create:  createFacts{inputs: inputsFacts{digest: "now"}},
+		observe: observeFacts{confirmDelay: 5 * time.Minute},
 	}
 	change(&f)
 	return f
@@ -104,48 +105,48 @@ func creations() map[string]decideCase {
 		},
 		"an outcome without an application, and nobody has looked": {
 			facts: newMandate(func(f *facts) {
-				f.outcome, f.neverReconciled = v1alpha1.OutcomeCompleted, true
+				f.outcome, f.create.neverReconciled = v1alpha1.OutcomeCompleted, true
 				f.record.lookup = recordUnread
 			}),
 			want: decision{Step: stepReadRecord},
 		},
 		"the record of a new Mandate is created without looking": {
 			why:   "whether there is one is what creating it shows",
-			facts: newMandate(func(f *facts) { f.neverReconciled, f.record.lookup = true, recordUnread }),
+			facts: newMandate(func(f *facts) { f.create.neverReconciled, f.record.lookup = true, recordUnread }),
 			want:  decision{Step: stepClaim},
 		},
 		"inputs before a claim without looking": {
 			facts: newMandate(func(f *facts) {
-				f.neverReconciled = true
+				f.create.neverReconciled = true
 				f.record.lookup = recordUnread
-				f.inputs = inputsFacts{}
+				f.create.inputs = inputsFacts{}
 			}),
 			want: decision{Step: stepResolve},
 		},
 		"a new Mandate that cannot be created is looked for": {
 			why: "it may have been applied again, and then it has an application that needs no Secret any more",
 			facts: newMandate(func(f *facts) {
-				f.neverReconciled = true
+				f.create.neverReconciled = true
 				f.record.lookup = recordUnread
-				f.inputs.problem = v1alpha1.ReasonSecretNotFound
+				f.create.inputs.problem = v1alpha1.ReasonSecretNotFound
 			}),
 			want: decision{Step: stepReadRecord},
 		},
 		"a new Mandate after its deadline is looked for": {
 			facts: newMandate(func(f *facts) {
-				f.neverReconciled = true
+				f.create.neverReconciled = true
 				f.record.lookup = recordUnread
-				f.createBefore = now
+				f.create.createBefore = now
 			}),
 			want: decision{Step: stepReadRecord},
 		},
 		"inputs before the claim": {
 			why:   "a claim that cannot be followed by a request would count as one that may have been sent",
-			facts: newMandate(func(f *facts) { f.inputs = inputsFacts{} }),
+			facts: newMandate(func(f *facts) { f.create.inputs = inputsFacts{} }),
 			want:  decision{Step: stepResolve},
 		},
 		"a missing Secret claims nothing": {
-			facts: newMandate(func(f *facts) { f.inputs.problem = v1alpha1.ReasonSecretNotFound }),
+			facts: newMandate(func(f *facts) { f.create.inputs.problem = v1alpha1.ReasonSecretNotFound }),
 			want:  wait(v1alpha1.ReasonSecretNotFound),
 		},
 		"claim": {facts: newMandate(func(*facts) {}), want: decision{Step: stepClaim}},
@@ -184,7 +185,7 @@ func creations() map[string]decideCase {
 			want: decision{Step: stepConclude},
 		},
 		"the deadline holds at the last moment": {
-			facts: newMandate(func(f *facts) { f.attempt, f.createBefore = creating(attemptVerified), now }),
+			facts: newMandate(func(f *facts) { f.attempt, f.create.createBefore = creating(attemptVerified), now }),
 			want:  decision{Step: stepConclude},
 		},
 		"a created application is deposited, even while the Mandate is being deleted": {
@@ -268,7 +269,7 @@ func creations() map[string]decideCase {
 		"an application under another reference, after the deadline": {
 			facts: newMandate(func(f *facts) {
 				f.record = recordFacts{lookup: recordFound, otherReference: true, id: 7}
-				f.createBefore = now
+				f.create.createBefore = now
 			}),
 			want: wait(v1alpha1.ReasonApplicationExists),
 		},
@@ -287,21 +288,21 @@ func creations() map[string]decideCase {
 		},
 		"an application under another reference is not adopted": {
 			facts: newMandate(func(f *facts) {
-				f.adopt = 7
+				f.create.adopt = 7
 				f.record = recordFacts{lookup: recordFound, otherReference: true, id: 7}
 			}),
 			want: wait(v1alpha1.ReasonApplicationExists),
 		},
 		"what may exist under another reference keeps others from being adopted": {
 			facts: newMandate(func(f *facts) {
-				f.adopt = 8
+				f.create.adopt = 8
 				f.record = sent(time.Hour, func(r *recordFacts) { r.otherReference = true })
 			}),
 			want: wait(v1alpha1.ReasonApplicationExists),
 		},
 		"a record that created nothing under another reference is used to adopt": {
 			facts: newMandate(func(f *facts) {
-				f.adopt, f.record = 7, refused(v1alpha1.AnswerDuplicate)
+				f.create.adopt, f.record = 7, refused(v1alpha1.AnswerDuplicate)
 				f.record.otherReference = true
 				f.application = applicationFacts{lookup: applicationFound, sameReference: true}
 			}),
@@ -309,13 +310,13 @@ func creations() map[string]decideCase {
 		},
 		"another application than the one at another service is not adopted": {
 			facts: newMandate(func(f *facts) {
-				f.adopt, f.record = 8, recordFacts{lookup: recordFound, otherURL: true, id: 7}
+				f.create.adopt, f.record = 8, recordFacts{lookup: recordFound, otherURL: true, id: 7}
 			}),
 			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"an application that another service does not have is not adopted": {
 			facts: newMandate(func(f *facts) {
-				f.adopt, f.record = 7, recordFacts{lookup: recordFound, otherURL: true, id: 7}
+				f.create.adopt, f.record = 7, recordFacts{lookup: recordFound, otherURL: true, id: 7}
 				f.application = applicationFacts{lookup: applicationMissing}
 			}),
 			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
@@ -323,7 +324,7 @@ func creations() map[string]decideCase {
 		"an application of a service that has moved is adopted": {
 			why: "it is shown with its reference",
 			facts: newMandate(func(f *facts) {
-				f.adopt, f.record = 7, recordFacts{lookup: recordFound, otherURL: true, id: 7}
+				f.create.adopt, f.record = 7, recordFacts{lookup: recordFound, otherURL: true, id: 7}
 				f.application = applicationFacts{lookup: applicationFound, sameReference: true}
 			}),
 			want: decision{Step: stepAdopt},
@@ -433,20 +434,22 @@ func creations() map[string]decideCase {
 			want:  wait(reasonVanished),
 		},
 		"createBefore forbids the second attempt too": {
-			facts: newMandate(func(f *facts) { f.record, f.createBefore = sent(5*time.Minute, nil), now.Add(-time.Minute) }),
-			want:  wait(v1alpha1.ReasonOutcomeUnknown),
+			facts: newMandate(func(f *facts) {
+				f.record, f.create.createBefore = sent(5*time.Minute, nil), now.Add(-time.Minute)
+			}),
+			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"createBefore": {
-			facts: newMandate(func(f *facts) { f.createBefore = now }),
+			facts: newMandate(func(f *facts) { f.create.createBefore = now }),
 			want:  wait(v1alpha1.ReasonCreateDeadlinePassed),
 		},
 		"adoption waits for an attempt that may be under way": {
 			why:   "adopting changes the record, and the attempt would not be the recorded one any more",
-			facts: newMandate(func(f *facts) { f.adopt, f.record = 7, sent(10*time.Second, nil) }),
+			facts: newMandate(func(f *facts) { f.create.adopt, f.record = 7, sent(10*time.Second, nil) }),
 			want:  waitFor(v1alpha1.ReasonSettling, 80*time.Second),
 		},
 		"an application that another Mandate has is not adopted": {
-			facts: newMandate(func(f *facts) { f.adopt, f.adoptedByOther = 7, true }),
+			facts: newMandate(func(f *facts) { f.create.adopt, f.create.adoptedByOther = 7, true }),
 			want:  wait(v1alpha1.ReasonAdoptionRefused),
 		},
 		"suspend": {facts: bound(func(f *facts) { f.suspended = true }), want: wait(v1alpha1.ReasonSuspended)},
@@ -466,7 +469,7 @@ func creations() map[string]decideCase {
 			want: wait(v1alpha1.ReasonIdentityServiceNotAllowed),
 		},
 		"a ClusterIdentityService of others, to adopt from": {
-			facts: newMandate(func(f *facts) { f.adopt, f.service = 7, serviceFacts{Exists: true, Denied: true} }),
+			facts: newMandate(func(f *facts) { f.create.adopt, f.service = 7, serviceFacts{Exists: true, Denied: true} }),
 			want:  wait(v1alpha1.ReasonIdentityServiceNotAllowed),
 		},
 		"an IdentityService that is being deleted": {
@@ -484,7 +487,7 @@ func creations() map[string]decideCase {
 			want:  wait(v1alpha1.ReasonIdentityServiceNotReady),
 		},
 		"an unknown outcome, and the ledger lost": {
-			facts: newMandate(func(f *facts) { f.unknown = true }),
+			facts: newMandate(func(f *facts) { f.create.unknown = true }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"an IdentityService that is not ready": {

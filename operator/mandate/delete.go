@@ -78,7 +78,7 @@ func (d *deleter) report(ctx context.Context, f facts) {
 	logger := log.FromContext(ctx).WithValues("deletionPolicy", f.deletion.policy, "applicationID", f.id)
 	switch {
 	case !f.deletion.requested || !f.deletion.wantsFinalizer():
-	case f.id == 0 && (f.record.sent() || f.unknown):
+	case f.id == 0 && (f.record.sent() || f.create.unknown):
 		d.givenUp("The operator releases the Mandate, but its application may exist: its id was never known. Look for it " +
 			"at the service by the reference in the operator's log.")
 		logger.Error(nil, "Releasing the Mandate, but its application may exist: its id was never known",

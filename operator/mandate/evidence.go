@@ -127,7 +127,7 @@ func (r *reconciliation) observeEvidence() {
 func (r *reconciliation) needsEvidence() bool {
 	spec := &r.mandate.Spec
 	ordered := spec.Decision != nil || len(r.reviewed) < len(spec.CheckReviews)
-	return !r.facts.final() && ordered || r.facts.requested || r.facts.openCall
+	return !r.facts.final() && ordered || r.facts.requested || r.facts.observe.openCall
 }
 
 // computeEvidence makes the evidence from the application and the record, when both are read.

@@ -13,7 +13,8 @@ func specGuards() map[string]explore.Guard {
 		},
 		"adopted for another spec": {
 			Why: "a person has adopted it for other people", File: differsFile,
-			Old: "r.facts.adopt != r.facts.id\n}", Off: "r.facts.adopt != r.facts.id && (ON || r.facts.record.sent())\n}",
+			Old:      "r.facts.create.adopt != r.facts.id\n}",
+			Off:      "r.facts.create.adopt != r.facts.id && (ON || r.facts.record.sent())\n}",
 			CaughtBy: "TestExplore/alone: another Mandate of the name for another person, after an adoption", Fails: "I12: ",
 		},
 		"edited before the status shows the application": {
@@ -48,7 +49,7 @@ func specGuards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
 		},
 		"deletion of another spec's application": {
-			Why: "it was created for other people", File: "decide_deletion.go",
+			Why: "it was created for other people", File: "decide_delete.go",
 			Old: " a.differs, r.otherURL", Off: " ON && a.differs, r.otherURL",
 			CaughtBy: "TestDecide",
 			Fails:    "TestDecide/a_Mandate_that_is_deleted,_and_whose_application_was_created_from_another_spec",

@@ -4,7 +4,7 @@ import "github.com/mandate-io/idv/internal/test/explore"
 
 // subscriptionGuards are those of the subscriptions of applications.
 func subscriptionGuards() map[string]explore.Guard {
-	const decideFile = "decide_subscription.go"
+	const decideFile = "decide_subscribe.go"
 	return map[string]explore.Guard{
 		"subscription that may exist": {
 			Why: "a second one could replace it, or deliver everything twice", File: decideFile,

@@ -21,7 +21,6 @@ func guards() map[string]explore.Guard {
 	const (
 		decideFile = "decide.go"
 		callsFile  = "calls.go"
-		ordersFile = "orders.go"
 		ledgerFile = "../ledger/ledger.go"
 		logFile    = "../ledger/calls.go"
 		holderFile = "../ledger/holder.go"
@@ -51,14 +50,14 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: decisions", Fails: "I8: ",
 		},
 		"one call at a time": {
-			Why: "another operator may be sending it", File: ordersFile,
+			Why: "another operator may be sending it", File: "decide_act.go",
 			Old:      "	if f.record.open() != nil && f.mayBeUnderWay() {",
 			Off:      "	if ON && f.record.open() != nil && f.mayBeUnderWay() {",
 			CaughtBy: "TestDecide", Fails: "TestDecide",
 		},
 		"settle delay": {
 			Why:      "an attempt may still be under way",
-			File:     decideFile,
+			File:     "decide_create.go",
 			Old:      "case r.isOpen() && f.mayBeUnderWay():",
 			Off:      "case ON && r.isOpen() && f.mayBeUnderWay():",
 			CaughtBy: "TestExplore/crashes and lost answers", Fails: "TestExplore/crashes_and_lost_answers",
@@ -69,39 +68,39 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/crashes and lost answers", Fails: "I20: .* may soon take it for lost",
 		},
 		"create window": {
-			Why: "the service may have forgotten the reference", File: decideFile,
+			Why: "the service may have forgotten the reference", File: "decide_create.go",
 			Old: "!withinCreateWindow(r.firstStarted, f.now),", Off: "ON && !withinCreateWindow(r.firstStarted, f.now),",
 			CaughtBy: "TestExplore/alone: eight weeks", Fails: "I[15]: ",
 		},
 		"restored record": {
-			Why: "what it says of the create may be of long ago", File: decideFile,
+			Why: "what it says of the create may be of long ago", File: "decide_create.go",
 			Old: "	case f.record.restored:", Off: "	case ON && f.record.restored:",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_restored_record_of_a_create_that_created_nothing",
 		},
 		"createBefore": {
-			Why: "after a restore nothing else says that it was sent long ago", File: decideFile,
-			Old: "return !f.createBefore.IsZero()", Off: "return ON && !f.createBefore.IsZero()",
+			Why: "after a restore nothing else says that it was sent long ago", File: "decide_create.go",
+			Old: "return !f.create.createBefore.IsZero()", Off: "return ON && !f.create.createBefore.IsZero()",
 			CaughtBy: "TestExplore/alone: restore after eight weeks", Fails: "I1: ",
 		},
 		"taken is final": {
 			Why:      "the service may forget a reference that it rejected as taken",
-			File:     decideFile,
+			File:     "decide_create.go",
 			Old:      "refused && r.answer == v1alpha1.AnswerDuplicate:",
 			Off:      "ON && refused && r.answer == v1alpha1.AnswerDuplicate:",
 			CaughtBy: "TestExplore/alone: restore into an empty cluster", Fails: "I5: ",
 		},
 		"edited after a refusal": {
-			Why: "what was refused under another reference says nothing about this one", File: decideFile,
+			Why: "what was refused under another reference says nothing about this one", File: "decide_create.go",
 			Old: "&& !r.otherReference && !r.otherURL\n", Off: "&& (!ON || !r.otherReference && !r.otherURL)\n",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_refused_application_is_sent_again_to_another_service",
 		},
 		"another reference": {
-			Why: "a name has one application, and this one is wanted under another reference now", File: decideFile,
+			Why: "a name has one application, and this one is wanted under another reference now", File: "decide_create.go",
 			Old: "	case r.mayExist() && r.otherReference:\n", Off: "	case ON && r.mayExist() && r.otherReference:\n",
 			CaughtBy: "TestExplore/alone: applied again with an edit", Fails: "I5: ",
 		},
 		"another URL": {
-			Why: "another account knows nothing of the attempt", File: decideFile,
+			Why: "another account knows nothing of the attempt", File: "decide_create.go",
 			Old: "	case r.mayExist() && r.otherURL:\n", Off: "	case ON && r.mayExist() && r.otherURL:\n",
 			CaughtBy: "TestExplore/alone: another account", Fails: "I5: ",
 		},
@@ -118,7 +117,7 @@ func guards() map[string]explore.Guard {
 			Fails:    "TestRecordOfAnotherServiceOrReference/another_service",
 		},
 		"adoption under another reference": {
-			Why: "a name has one application", File: "decide_application.go",
+			Why: "a name has one application", File: "decide_create.go",
 			Old:      "	case r.mayExist() && r.otherReference, r.id",
 			Off:      "	case ON && r.mayExist() && r.otherReference, ON && r.id",
 			CaughtBy: "TestDecide",
@@ -178,31 +177,31 @@ func guards() map[string]explore.Guard {
 			Fails:    "TestNamedApplicationsThatAreNotComplete/a_Secret_was_edited_after_the_create/once_more_by_itself",
 		},
 		"named application that cannot be read": {
-			Why: "it may be this Mandate's, and then a create is refused as a duplicate at best", File: decideFile,
-			Old: "	case f.candidatePending: //", Off: "	case ON && f.candidatePending: //",
+			Why: "it may be this Mandate's, and then a create is refused as a duplicate at best", File: "decide_create.go",
+			Old: "	case f.create.candidatePending: //", Off: "	case ON && f.create.candidatePending: //",
 			CaughtBy: "TestDecide", Fails: "TestDecide/nothing_is_sent_while_an_application_that_is_named_cannot_be_read",
 		},
 		"decisions while writes fail": {
-			Why: "the circuit is open", File: "decide_application.go",
+			Why: "the circuit is open", File: "decide_act.go",
 			Old: "	case !f.service.Ready: //", Off: "	case ON && !f.service.Ready: //",
 			CaughtBy: "TestDecide",
 			Fails:    "TestDecide/a_decision_about_an_application_that_was_found_while_only_writes_fail",
 		},
 		"named application of another namespace": {
-			Why: "the reference is the other one's", File: decideFile,
-			Old: " && !f.referenceNotAllowed\n", Off: " && (!ON || !f.referenceNotAllowed)\n",
+			Why: "the reference is the other one's", File: "decide_create.go",
+			Old: " && !f.create.referenceNotAllowed\n", Off: " && (!ON || !f.create.referenceNotAllowed)\n",
 			CaughtBy: "TestDecide", Fails: "TestDecide/nothing_is_looked_for_in_another_namespace",
 		},
 		"reference of another namespace": {
-			Why: "the other one will need it, or has an application under it", File: "decide.go",
-			Old:      "	case f.referenceNotAllowed:\n",
-			Off:      "	case ON && f.referenceNotAllowed:\n",
+			Why: "the other one will need it, or has an application under it", File: "decide_create.go",
+			Old:      "CreateDeadlinePassed)\n	case f.create.referenceNotAllowed:\n",
+			Off:      "CreateDeadlinePassed)\n	case ON && f.create.referenceNotAllowed:\n",
 			CaughtBy: "TestExplore/alone: another namespace's reference", Fails: "I13: ",
 		},
 		"adoption of another namespace's reference": {
-			Why: "the application is the other one's, whatever its ledger has lost", File: "decide_application.go",
-			Old:      "	case f.referenceNotAllowed:\n",
-			Off:      "	case ON && f.referenceNotAllowed:\n",
+			Why: "the application is the other one's, whatever its ledger has lost", File: "decide_create.go",
+			Old:      "AdoptionRefused))\n	case f.create.referenceNotAllowed:\n",
+			Off:      "AdoptionRefused))\n	case ON && f.create.referenceNotAllowed:\n",
 			CaughtBy: "TestExplore/alone: another namespace's reference", Fails: "I13: ",
 		},
 		"verify": {
@@ -241,19 +240,19 @@ func guards() map[string]explore.Guard {
 		},
 		"404": {
 			Why:  "a 404 never leads to a create",
-			File: "decide_application.go",
+			File: "decide_observe.go",
 			Old:  "	case a.missing():\n		return decideMissing(f)",
-			Off: "	case a.missing() && !ON:\n		return decision{Step: pick(f.inputs.resolved(), stepClaim, stepResolve)}\n" +
+			Off: "	case a.missing() && !ON:\n		return decision{Step: pick(f.create.inputs.resolved(), stepClaim, stepResolve)}\n" +
 				"	case a.missing():\n		return decideMissing(f)",
 			CaughtBy: "TestExplore/alone: missing applications", Fails: "I[15]: ",
 		},
 		"404 to another account": {
-			Why: "another account has other applications", File: "decide_application.go",
+			Why: "another account has other applications", File: "decide_observe.go",
 			Old: "	case f.otherAccount() && !overdue", Off: "	case ON && f.otherAccount() && !overdue",
 			CaughtBy: "TestExplore/alone: exchanged credentials", Fails: "I11: ",
 		},
 		"a lost create in another account": {
-			Why: "the reference is free there", File: decideFile,
+			Why: "the reference is free there", File: "decide_create.go",
 			Old: "	case r.account != accountSame: //", Off: "	case ON && r.account != accountSame: //",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_lost_create_of_an_account_that_is_the_same",
 		},
@@ -263,9 +262,9 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: exchanged credentials, and something to do", Fails: "I5: ",
 		},
 		"Deleted is looked for again": {
-			Why: "the same user may have had other applications for a while", File: "decide_application.go",
-			Old:      "	case f.outcome != \"\" && !deleted && !f.archive &&",
-			Off:      "	case f.outcome != \"\" && (!ON || !deleted) && !f.archive &&",
+			Why: "the same user may have had other applications for a while", File: "decide_observe.go",
+			Old:      "	case f.outcome != \"\" && !deleted && !f.act.archive &&",
+			Off:      "	case f.outcome != \"\" && (!ON || !deleted) && !f.act.archive &&",
 			CaughtBy: "TestExplore/alone: the same user, with other applications", Fails: "I5: ",
 		},
 		"Deleted is taken back": {
@@ -280,13 +279,13 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestMatches", Fails: "TestMatches",
 		},
 		"404 of another service": {
-			Why: "that an application is gone is believed for ever", File: "decide_application.go",
+			Why: "that an application is gone is believed for ever", File: "decide_observe.go",
 			Old: "	case f.record.otherURL && !overdue", Off: "	case ON && f.record.otherURL && !overdue",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_404_from_another_service_says_nothing",
 		},
 		"request for another service": {
 			Why:      "it may show no references",
-			File:     "decide_application.go",
+			File:     "decide_act.go",
 			Old:      "f.record.otherURL:\n		return wait(v1alpha1.ReasonIdentityServiceMismatch) // this",
 			Off:      "ON && f.record.otherURL:\n		return wait(v1alpha1.ReasonIdentityServiceMismatch) // this",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_decision_about_an_application_of_another_service",
@@ -300,7 +299,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/another Mandate of the name with another reference", Fails: "I(3|12): ",
 		},
 		"an accepted create is final": {
-			Why: "the service may carry it out later, and find the reference free twice", File: decideFile,
+			Why: "the service may carry it out later, and find the reference free twice", File: "decide_create.go",
 			Old:      "	case r.accepted() && f.now",
 			Off:      "	case ON && r.accepted() && f.now",
 			CaughtBy: "TestDecide", Fails: "TestDecide/an_accepted_create_is_never_sent_again",
@@ -311,35 +310,35 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: answers without a proof", Fails: "I2: ",
 		},
 		"404 of somebody else": {
-			Why: "an ingress answers so while the service is away", File: "decide_application.go",
+			Why: "an ingress answers so while the service is away", File: "decide_observe.go",
 			Old:      "	case f.application.lookup == applicationUnproven &&",
 			Off:      "	case ON && f.application.lookup == applicationUnproven &&",
 			CaughtBy: "TestDecide", Fails: "TestDecide/somebody_else's_404_is_not_believed_while_nothing_else_is_read",
 		},
 		"404 of somebody else before a deletion": {
-			Why: "the application may be there", File: "decide_deletion.go",
+			Why: "the application may be there", File: "decide_delete.go",
 			Old: "	case a.unproven():\n", Off: "	case ON && a.unproven():\n",
 			CaughtBy: "TestDecide", Fails: "TestDecide/somebody_else's_404_does_not_end_a_deletion",
 		},
 		"decision whose answer was lost": {
-			Why: "the service may carry it out later, and e-mail again", File: ordersFile,
+			Why: "the service may carry it out later, and e-mail again", File: "decide_act.go",
 			Old: "		if entry.Sends < ledger", Off: "		if !ON || entry.Sends < ledger",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_decision_whose_answer_was_lost_twice_is_not_sent_again",
 		},
 		"confirmation delay": {
-			Why: "a read may lag behind the create", File: "decide_application.go",
-			Old: "	case missing < f.confirmDelay:", Off: "	case ON && missing < f.confirmDelay:",
+			Why: "a read may lag behind the create", File: "decide_observe.go",
+			Old: "	case missing < o.confirmDelay:", Off: "	case ON && missing < f.observe.confirmDelay:",
 			CaughtBy: "TestDecide", Fails: "TestDecide/an_early_second_404_neither",
 		},
 		"adopted reference": {
-			Why: "the application may be unrelated", File: "decide_application.go",
+			Why: "the application may be unrelated", File: "decide_create.go",
 			Old:      "	case a.missing(), a.read() && !a.sameReference:",
 			Off:      "	case a.missing(), ON && a.read() && !a.sameReference:",
 			CaughtBy: "TestExplore/alone: adoption", Fails: "I3: ",
 		},
 		"adoption waits": {
 			Why:      "an attempt may still be under way",
-			File:     "decide_application.go",
+			File:     "decide_create.go",
 			Old:      "	case r.id == 0 && r.isOpen()",
 			Off:      "	case ON && r.id == 0 && r.isOpen()",
 			CaughtBy: "TestDecide", Fails: "TestDecide/adoption_waits_for_an_attempt_that_may_be_under_way",
@@ -366,23 +365,23 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/resets by actions", Fails: "I19: ",
 		},
 		"decision on evidence": {
-			Why: "its author has seen no other checks", File: "decide_application.go",
-			Old: "	case f.decision.When == \"\" && !a", Off: "	case ON && f.decision.When == \"\" && !a",
+			Why: "its author has seen no other checks", File: "decide_act.go",
+			Old: "	case wanted.When == \"\" && !a", Off: "	case ON && wanted.When == \"\" && !a",
 			CaughtBy: "TestExplore/decisions and resets", Fails: "I18: ",
 		},
 		"decision by a rule": {
-			Why: "its author has seen no checks", File: "decide_application.go",
-			Old: "	case f.decision.When != \"\" && !rule", Off: "	case ON && f.decision.When != \"\" && !rule",
+			Why: "its author has seen no checks", File: "decide_act.go",
+			Old: "	case wanted.When != \"\" && !rule", Off: "	case ON && wanted.When != \"\" && !rule",
 			CaughtBy: "TestExplore/decisions and resets", Fails: "I18: ",
 		},
 		"decision after reviews": {
-			Why: "its author asks for both", File: "decide_application.go",
+			Why: "its author asks for both", File: "decide_act.go",
 			Old:      "a.unmatched(), len(a.reviews) > 0, a.reviewOutdated:",
 			Off:      "a.unmatched(), len(a.reviews) > 0, ON && a.reviewOutdated:",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_review_that_is_outdated_holds_the_decision",
 		},
 		"decision while individuals are unmatched": {
-			Why: "nobody knows whom it is about", File: "decide_application.go",
+			Why: "nobody knows whom it is about", File: "decide_act.go",
 			Old: "	case f.final(), a.unmatched(), len(a", Off: "	case f.final(), ON && a.unmatched(), len(a",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_decision,_and_individuals_that_are_unmatched",
 		},
@@ -392,7 +391,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: individuals", Fails: "I5: ",
 		},
 		"review while individuals are unmatched": {
-			Why: "it may reach another one", File: ordersFile,
+			Why: "it may reach another one", File: "decide_act.go",
 			Old: "	if f.application.unmatched() || f.final() {", Off: "	if ON && f.application.unmatched() || f.final() {",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_recorded_review,_and_individuals_that_are_unmatched",
 		},
@@ -420,8 +419,8 @@ func guards() map[string]explore.Guard {
 		"one call a reconciliation": {
 			Why:      "the first may have changed what the second was decided on",
 			File:     decideFile,
-			Old:      "	return f.acts != actsNone && slices",
-			Off:      "	return ON && f.acts != actsNone && slices",
+			Old:      "	return f.act.phase != actNone && slices",
+			Off:      "	return ON && f.act.phase != actNone && slices",
 			CaughtBy: "TestExplore/alone: decisions, archiving and reviews", Fails: "I(9|10): ",
 		},
 		"log of a call": {
@@ -431,7 +430,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: decisions", Fails: "I13: ",
 		},
 		"deleted reference": {
-			Why: "the id may belong to an unrelated application", File: "decide_deletion.go",
+			Why: "the id may belong to an unrelated application", File: "decide_delete.go",
 			Old: "	case !a.sameReference, a.differs,", Off: "	case ON && !a.sameReference, a.differs,",
 			CaughtBy: "TestDecide", Fails: "TestDecide/an_application_with_another_reference_is_not_deleted",
 		},

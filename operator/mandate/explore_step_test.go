@@ -193,7 +193,7 @@ func resume(
 		p, what = started, "starts with "+name+": "
 		p.deadline = engine.NewDeadline(explore.Clock{Time: now}) // which nothing reaches here
 		// Any time can pass between two reconciliations: one that finds no read due has no effect.
-		p.facts.readAt = time.Time{}
+		p.facts.observe.readAt = time.Time{}
 	} else {
 		*p = *o.current
 		p.reviewed = slices.Clone(p.reviewed)

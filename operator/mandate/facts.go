@@ -12,72 +12,83 @@ import (
 // facts is all that decide knows but for the subscription, and all that the status is made from. Each step changes the
 // facts, and decide is asked again.
 type facts struct {
-	now time.Time
+	now         time.Time
+	settleDelay time.Duration
+	suspended   bool
+	requested   bool // a person asks for a reconciliation
+	// From the status.
+	id          int64 // of the application; 0: not known; the record's, once that is read
+	bound       bool  // id is in status: it was verified, or came from our own create
+	outcome     v1alpha1.Outcome
+	createdTime time.Time
 
-	// From the Mandate, as the cache has it.
-	suspended bool
-	deletion  deletionFacts
-	adopt     int64 // the application to bind instead of creating one; 0: none
+	service serviceFacts
+	record  recordFacts
+	attempt attemptFacts
+	// failureReason ends this reconciliation. retryAfter is how long to wait, if the service said so.
+	failureReason string
+	retryAfter    time.Duration
+
+	// What the sub-reconcilers know.
+	deletion    deletionFacts
+	create      createFacts
+	observe     observeFacts
+	application applicationFacts
+	act         actFacts
+}
+
+type serviceFacts = engine.ServiceFacts
+
+// createFacts is what is known before there is an application.
+type createFacts struct {
+	adopt int64 // the application to bind instead of creating one; 0: none
 	// adoptedByOther: another Mandate has the application of adopt.
 	adoptedByOther bool
 	// referenceNotAllowed: the ClusterIdentityService does not allow the reference in this namespace.
 	referenceNotAllowed bool
 	// neverReconciled: nothing was ever done for the Mandate, as far as the cache and this reconciliation know.
 	neverReconciled bool
+	unknown         bool // an attempt may have created an application, whatever the ledger says now
 	createBefore    time.Time
-	decision        v1alpha1.Decision // the zero value is none
-	archive         bool
+	inputs          inputsFacts
+	// tooManyUnrecorded: the results of too many attempts by way of this connection are not recorded yet.
+	tooManyUnrecorded bool
 	// candidates are the applications that may be this Mandate's: those that are left to read. found is the one that is,
 	// or 0.
 	candidates []int64
 	found      int64
-	// From its status.
-	id           int64 // 0: not known; the record's, once that is read
-	bound        bool  // id is in status: it was verified, or came from our own create
-	unknown      bool  // an attempt may have created an application, whatever the ledger says now
-	outcome      v1alpha1.Outcome
+	// candidatePending: a candidate could not be read, and is read again soon.
+	candidatePending bool
+}
+
+// observeFacts is what is known of an application before it is read.
+type observeFacts struct {
 	vanished     bool      // for this generation: the service does not have the application any more
 	unmatched    bool      // the status says that the individuals are
 	seen         bool      // the application was read before
 	missingSince time.Time // zero: it was there when last read
-	createdTime  time.Time
 	// readAt is when the application is to be read; zero: at once.
 	readAt       time.Time
-	settleDelay  time.Duration
 	confirmDelay time.Duration // from the first 404 to the one that is believed
-	ruleDelay    time.Duration // for how long the rule of a decision has to hold
-
-	// tooManyUnrecorded: the results of too many attempts by way of this connection are not recorded yet.
-	tooManyUnrecorded bool
-
-	service     serviceFacts
-	ownAccount  bool // this process knows that it is the record's
-	openCall    bool // this process knows that the record has a call whose result is open
-	acts        actsState
-	record      recordFacts
-	inputs      inputsFacts
-	attempt     attemptFacts
-	application applicationFacts
-
-	// candidatePending: a candidate could not be read, and is read again soon.
-	candidatePending bool
-	// requested: a person asks for a reconciliation.
-	requested bool
-
-	// failureReason ends this reconciliation. retryAfter is how long to wait, if the service said so.
-	failureReason string
-	retryAfter    time.Duration
+	ownAccount   bool          // this process knows that the connection's account is the record's
+	openCall     bool          // this process knows that the record has a call whose result is open
 }
 
-type serviceFacts = engine.ServiceFacts
+// actFacts is what the spec asks for of an application that exists, but for its reviews.
+type actFacts struct {
+	decision  v1alpha1.Decision // the zero value is none
+	archive   bool
+	phase     actPhase
+	ruleDelay time.Duration // for how long the rule of a decision has to hold
+}
 
-// actsState is whether this reconciliation has sent a request that acts on people.
-type actsState int
+// actPhase is whether this reconciliation has sent a request that acts on people.
+type actPhase int
 
 const (
-	actsNone actsState = iota
-	actsSent
-	actsReadWaits // it has, and the read that follows waits for others: the service is slow
+	actNone actPhase = iota
+	actSent
+	actReadWaits // it has, and the read that follows waits for others: the service is slow
 )
 
 // recordLookup is what a look into the ledger came to.

@@ -54,26 +54,26 @@ func situations() map[string]situation {
 			"Healthy",
 		),
 		"2 a decision waits": shown(
-			v1alpha1.ReasonAccepted, func(f *facts) { f.decision = completeSeen }, "Healthy",
+			v1alpha1.ReasonAccepted, func(f *facts) { f.act.decision = completeSeen }, "Healthy",
 		),
 		"2 completed, as decided": shown(
 			v1alpha1.ReasonAccepted,
-			func(f *facts) { f.application.stage, f.decision = client.StageCompleted, completeSeen },
+			func(f *facts) { f.application.stage, f.act.decision = client.StageCompleted, completeSeen },
 			"Healthy",
 		),
 		"2 completed, and decided otherwise": shown(
 			v1alpha1.ReasonAccepted,
-			func(f *facts) { f.application.stage, f.decision = client.StageCompleted, rejectSeen },
+			func(f *facts) { f.application.stage, f.act.decision = client.StageCompleted, rejectSeen },
 			"Healthy",
 		),
 		"2 the decision was refused": shown(
 			v1alpha1.ReasonDecisionRefused,
-			func(f *facts) { f.decision, f.record = completeSeen, logged(completeCall, v1alpha1.CallRefused, 0) },
+			func(f *facts) { f.act.decision, f.record = completeSeen, logged(completeCall, v1alpha1.CallRefused, 0) },
 			"Degraded",
 		),
 		"2 what became of the decision is unknown": shown(
 			v1alpha1.ReasonDecisionUnknown,
-			func(f *facts) { f.decision, f.record = completeSeen, logged(completeCall, v1alpha1.CallUnknown, 2) },
+			func(f *facts) { f.act.decision, f.record = completeSeen, logged(completeCall, v1alpha1.CallUnknown, 2) },
 			"Degraded",
 		),
 		"2 a review was refused": shown(

@@ -77,7 +77,7 @@ func (r *reconciliation) nextRead() time.Time {
 // reconciliation reads the application.
 func (r *reconciliation) carriedOut() bool {
 	ready := meta.FindStatusCondition(r.mandate.Status.Conditions, v1alpha1.ConditionReady)
-	return r.facts.bound && !r.facts.deletion.requested && !r.facts.archive &&
+	return r.facts.bound && !r.facts.deletion.requested && !r.facts.act.archive &&
 		r.mandate.Status.ObservedGeneration == r.mandate.Generation &&
 		ready != nil && (ready.Status == metav1.ConditionTrue || ready.Reason == string(v1alpha1.OutcomeDeleted))
 }
@@ -91,7 +91,7 @@ func (r *reconciliation) interrupted() bool {
 		r.facts.now.Sub(r.facts.createdTime) < time.Hour
 	stalled := meta.IsStatusConditionTrue(r.mandate.Status.Conditions, v1alpha1.ConditionStalled)
 	return unsubscribed || !stalled &&
-		(r.facts.decision.Outcome != "" && inReview || len(r.reviewed) < len(r.mandate.Spec.CheckReviews))
+		(r.facts.act.decision.Outcome != "" && inReview || len(r.reviewed) < len(r.mandate.Spec.CheckReviews))
 }
 
 // firstRead is when a process that has just started reads the application. If the last read is not known, each Mandate

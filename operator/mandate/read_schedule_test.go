@@ -32,8 +32,10 @@ func idleReconciliation(uid string, at time.Time, change func(*v1alpha1.Mandate)
 	r.session.Connection = connection.Connection{MinPoll: 30 * time.Second, MaxPoll: time.Hour}
 	r.facts = facts{
 		now: at, bound: true, service: serviceFacts{Known: true},
-		decision: ptr.Deref(m.Spec.Decision, v1alpha1.Decision{}), archive: m.Spec.Archived && !m.Status.Archived,
 		deletion: deletionFacts{requested: m.DeletionTimestamp != nil},
+		act: actFacts{
+			decision: ptr.Deref(m.Spec.Decision, v1alpha1.Decision{}), archive: m.Spec.Archived && !m.Status.Archived,
+		},
 	}
 	return r
 }

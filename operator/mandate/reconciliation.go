@@ -83,9 +83,9 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	c.facts = c.newFacts(service)
 	state := c.localState.Get(mandate)
 	c.recordChanges = state.recordChanges
-	c.facts.ownAccount = c.facts.id != 0 && state.known == c.knownAccount()
-	c.facts.openCall = state.attempt != engine.FirstSeen{}
-	c.facts.readAt = c.nextRead()
+	c.facts.observe.ownAccount = c.facts.id != 0 && state.known == c.knownAccount()
+	c.facts.observe.openCall = state.attempt != engine.FirstSeen{}
+	c.facts.observe.readAt = c.nextRead()
 	request := c.pendingRequest()
 	c.facts.requested = request != "" && !engine.IsNotification(request)
 	spec, status := &mandate.Spec, &mandate.Status
@@ -98,9 +98,9 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 		c.reference = spec.Reference
 	}
 	c.selectCandidates()
-	c.facts.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()
+	c.facts.create.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()
 	if spec.Adopt != nil && !c.facts.bound {
-		c.facts.adopt = spec.Adopt.ApplicationID
+		c.facts.create.adopt = spec.Adopt.ApplicationID
 	}
 	c.yieldToOtherNamespaces()
 	c.subscriber = c.newSubscriber()
@@ -115,8 +115,8 @@ func (r *reconciliation) yieldToOtherNamespaces() {
 		return
 	}
 	spread := rand.N(maxYield) //nolint:gosec // it needs no cryptographic randomness
-	if earliest := r.facts.now.Add(delay + spread); earliest.After(r.facts.readAt) {
-		r.facts.readAt = earliest
+	if earliest := r.facts.now.Add(delay + spread); earliest.After(r.facts.observe.readAt) {
+		r.facts.observe.readAt = earliest
 	}
 }
 
@@ -132,42 +132,48 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	status := &r.mandate.Status
 	used := &r.session.Connection
 	f := facts{
-		now:               r.clock.Now(),
-		suspended:         spec.Suspend,
-		neverReconciled:   status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
-		deletion:          r.newDeletionFacts(r.mandate),
-		decision:          ptr.Deref(spec.Decision, v1alpha1.Decision{}),
-		archive:           spec.Archived && !status.Archived,
-		outcome:           status.Outcome,
-		seen:              status.Progress != "",
-		settleDelay:       r.settleDelay,
-		confirmDelay:      min(10*used.MinPoll, 30*time.Second),
-		ruleDelay:         min(20*used.MinPoll, 10*time.Minute),
-		tooManyUnrecorded: r.runner.UnrecordedOf(r.session.Key) >= engine.MaxUnrecorded,
-		service:           service,
+		now:         r.clock.Now(),
+		settleDelay: r.settleDelay,
+		suspended:   spec.Suspend,
+		outcome:     status.Outcome,
+		service:     service,
+		deletion:    r.newDeletionFacts(r.mandate),
+		create: createFacts{
+			neverReconciled:   status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
+			tooManyUnrecorded: r.runner.UnrecordedOf(r.session.Key) >= engine.MaxUnrecorded,
+		},
+		observe: observeFacts{
+			seen:         status.Progress != "",
+			confirmDelay: min(10*used.MinPoll, 30*time.Second),
+		},
+		act: actFacts{
+			decision:  ptr.Deref(spec.Decision, v1alpha1.Decision{}),
+			archive:   spec.Archived && !status.Archived,
+			ruleDelay: min(20*used.MinPoll, 10*time.Minute),
+		},
 	}
 	if status.ApplicationID != nil {
 		f.id = *status.ApplicationID
 		f.bound = true
 	}
 	if created := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionCreated); created != nil {
-		f.unknown = created.Status == metav1.ConditionUnknown
+		f.create.unknown = created.Status == metav1.ConditionUnknown
 	}
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
-	f.unmatched = ready != nil && ready.Reason == v1alpha1.ReasonIndividualsUnmatched
+	f.observe.unmatched = ready != nil && ready.Reason == v1alpha1.ReasonIndividualsUnmatched
 	if spec.CreateBefore != nil {
-		f.createBefore = spec.CreateBefore.Time
+		f.create.createBefore = spec.CreateBefore.Time
 	}
 	if status.CreatedTime != nil {
 		f.createdTime = status.CreatedTime.Time
 	}
 	reasonExpired := string(v1alpha1.OutcomeExpired)
-	f.vanished = f.outcome == v1alpha1.OutcomeExpired ||
+	f.observe.vanished = f.outcome == v1alpha1.OutcomeExpired ||
 		f.outcome == v1alpha1.OutcomeDeleted && overdue(f.now, f.createdTime) ||
 		ready != nil && ready.ObservedGeneration == r.mandate.Generation && ready.Reason == reasonExpired
 	confirming := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling)
 	if confirming != nil && confirming.Reason == v1alpha1.ReasonConfirming {
-		f.missingSince = confirming.LastTransitionTime.Time
+		f.observe.missingSince = confirming.LastTransitionTime.Time
 	}
 	return f
 }
@@ -218,7 +224,7 @@ func (r *reconciliation) acquireSlot(class connection.Class) bool {
 // readsCandidatesFirst reports whether the Mandate may have a candidate's application, and nothing else is to be done
 // before that is read.
 func (r *reconciliation) readsCandidatesFirst() bool {
-	return r.facts.id == 0 && r.facts.adopt == 0 && r.facts.unknown && len(r.facts.candidates) > 0 &&
+	return r.facts.id == 0 && r.facts.create.adopt == 0 && r.facts.create.unknown && len(r.facts.create.candidates) > 0 &&
 		!r.facts.deletion.requested
 }
 
@@ -227,19 +233,19 @@ func (r *reconciliation) readsAreSlow() bool { return r.session.Connection.Manda
 // nextSlot takes another slot for the read that follows a call on people, because others may have waited for longer. A
 // service that is fast costs one reconciliation for both.
 func (r *reconciliation) nextSlot() {
-	if r.facts.acts != actsNone && decideNext(r.facts).Step == stepRead && r.readsAreSlow() {
+	if r.facts.act.phase != actNone && decideNext(r.facts).Step == stepRead && r.readsAreSlow() {
 		r.session.Slot.Release()
-		r.facts.acts = actsReadWaits
+		r.facts.act.phase = actReadWaits
 		if r.acquireSlot(r.class()) {
-			r.facts.acts = actsSent
+			r.facts.act.phase = actSent
 		}
 	}
 }
 
 // class is what the reconciliation is for, and what it can test at a service of which that failed.
 func (r *reconciliation) class() connection.Class {
-	create := r.facts.id == 0 && r.facts.adopt == 0
-	if create || r.facts.archive || r.facts.deletion.requested {
+	create := r.facts.id == 0 && r.facts.create.adopt == 0
+	if create || r.facts.act.archive || r.facts.deletion.requested {
 		return connection.Write
 	}
 	return connection.Read
@@ -260,7 +266,7 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	ctx, cancel := r.deadline.Bound(ctx)
 	defer cancel()
 	if s == stepSend && r.facts.attempt.kind != v1alpha1.CallSubscribe {
-		r.facts.acts = actsSent
+		r.facts.act.phase = actSent
 	}
 	err := r.perform(ctx, s)
 	if err == nil {
@@ -357,7 +363,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	if r.nextCandidate > 0 && after > 0 {
 		after = min(after, engine.Jitter(r.nextCandidate))
 	}
-	if r.facts.candidatePending && r.facts.id == 0 && after > 0 {
+	if r.facts.create.candidatePending && r.facts.id == 0 && after > 0 {
 		after = min(after, engine.Jitter(lagAllowance))
 	}
 	r.scheduleRead(decided.Reason, after)

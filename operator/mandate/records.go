@@ -125,7 +125,7 @@ func (r *reconciliation) reloadIfLost(ctx context.Context, err error) error {
 		return err
 	}
 	log.FromContext(ctx).V(1).Info("ApplicationRecord changed meanwhile, reading it again")
-	r.facts.record, r.facts.neverReconciled = recordFacts{}, false
+	r.facts.record, r.facts.create.neverReconciled = recordFacts{}, false
 	r.record = nil
 	return nil
 }

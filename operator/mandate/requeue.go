@@ -84,7 +84,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		v1alpha1.ReasonReviewRefused, v1alpha1.ReasonReviewOutdated, v1alpha1.ReasonLogFull:
 		return r.pollInterval()
 	case v1alpha1.ReasonConfirming:
-		return engine.Jitter(r.facts.confirmDelay)
+		return engine.Jitter(r.facts.observe.confirmDelay)
 	case v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretNotForThis, v1alpha1.ReasonSecretInvalid,
 		v1alpha1.ReasonRefused:
 		return engine.Jitter(recheckInputs)
@@ -107,7 +107,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 	case v1alpha1.ReasonIndividualsUnmatched:
 		return min(r.pollInterval(), engine.JitterWithin(engine.MaxRequeue))
 	case reasonVanished:
-		if !r.facts.vanished && r.facts.id != 0 && !overdue(r.facts.now, r.creationTime()) {
+		if !r.facts.observe.vanished && r.facts.id != 0 && !overdue(r.facts.now, r.creationTime()) {
 			return r.interval(minDeletedInterval, maxDeletedInterval) // Deleted can be taken back
 		}
 		return 0

@@ -112,7 +112,7 @@ func (r *reconciliation) keepsStatus(reason string, failures int) bool {
 	if r.facts.deletion.requested {
 		return false // the status says why the deletion waits
 	}
-	known := r.facts.bound && r.facts.seen
+	known := r.facts.bound && r.facts.observe.seen
 	current := r.mandate.Status.ObservedGeneration == r.mandate.Generation
 	switch reason {
 	case v1alpha1.ReasonIdentityServiceNotReady:
@@ -303,7 +303,7 @@ func (r *reconciliation) decidedReason(outcome v1alpha1.Outcome) string {
 	carriedOut := map[v1alpha1.DecisionOutcome]v1alpha1.Outcome{
 		v1alpha1.DecisionComplete: v1alpha1.OutcomeCompleted, v1alpha1.DecisionReject: v1alpha1.OutcomeRejected,
 	}
-	wanted := r.facts.decision.Outcome
+	wanted := r.facts.act.decision.Outcome
 	before := meta.FindStatusCondition(r.mandate.Status.Conditions, v1alpha1.ConditionDecided)
 	switch {
 	case wanted == "":
@@ -329,7 +329,7 @@ func (r *reconciliation) openAttempt() string {
 	}
 	before := meta.FindStatusCondition(r.mandate.Status.Conditions, v1alpha1.ConditionCreated)
 	switch {
-	case !r.facts.unknown || r.facts.record.exists():
+	case !r.facts.create.unknown || r.facts.record.exists():
 		return ""
 	case before.Reason == v1alpha1.ReasonOutcomeUnknown: // the ledger was not read now, or has lost it
 		return before.Message

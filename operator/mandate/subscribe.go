@@ -72,7 +72,7 @@ func (r *reconciliation) newSubscriber() subscriber {
 		return s
 	}
 	local := r.localState.Get(r.mandate)
-	s.facts.readHere = r.facts.ownAccount && local.readBy == r.knownAccount()
+	s.facts.readHere = r.facts.observe.ownAccount && local.readBy == r.knownAccount()
 	s.facts.wish, s.facts.ended = wanted, status.Subscription
 	if known := local.subscription; known.state != "" && known.over == status.Subscription {
 		s.facts.ended = known.state

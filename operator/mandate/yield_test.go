@@ -26,10 +26,10 @@ func TestPollsYieldToOtherNamespaces(t *testing.T) {
 	delayed := func(change func(*v1alpha1.Mandate)) time.Duration {
 		r := poll(change)
 		r.yieldToOtherNamespaces()
-		if r.facts.readAt.IsZero() {
+		if r.facts.observe.readAt.IsZero() {
 			return 0
 		}
-		return r.facts.readAt.Sub(now)
+		return r.facts.observe.readAt.Sub(now)
 	}
 	requests := 0
 	requested := func(m *v1alpha1.Mandate) {

@@ -39,10 +39,10 @@ func Draw[S ~string](t *testing.T, steps []S, decided func(*rapid.T) S) {
 	t.Logf("%d draws: %v", drawn, occurred)
 }
 
-// Steps are the constants of the type step in the file step.go of a package, in their order.
-func Steps[S ~string](t *testing.T) []S {
+// Steps are the constants of the type step in a file of the package, in their order.
+func Steps[S ~string](t *testing.T, name string) []S {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "step.go", nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}

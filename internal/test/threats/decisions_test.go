@@ -89,15 +89,15 @@ var decisions = map[string][]control{
 	},
 	"a deletion is never carried out, or blocks the namespace": {
 		{
-			off: "a deletion waits for ever", file: "operator/mandate/decide_deletion.go",
-			old: "f.vanished, deleted, !f.now.Before(d.giveUpTime):",
-			new: "f.vanished, deleted, ON && !f.now.Before(d.giveUpTime):",
+			off: "a deletion waits for ever", file: "operator/mandate/decide_delete.go",
+			old: "f.observe.vanished, deleted, !f.now.Before(d.giveUpTime):",
+			new: "f.observe.vanished, deleted, ON && !f.now.Before(d.giveUpTime):",
 			in:  inMandate, test: "TestDecide",
 		},
 		{
-			off: "a Mandate goes although its application stays", file: "operator/mandate/decide.go",
-			old: "	case f.deletion.wantsFinalizer() != f.deletion.finalizer:",
-			new: "	case ON && f.deletion.wantsFinalizer() != f.deletion.finalizer:",
+			off: "a Mandate goes although its application stays", file: "operator/mandate/decide_delete.go",
+			old: "== \"\" && d.wantsFinalizer() != d.finalizer:",
+			new: "== \"\" && ON && d.wantsFinalizer() != d.finalizer:",
 			in:  inMandate, test: "TestDecide",
 		},
 	},

@@ -70,8 +70,8 @@ var invitation = map[string][]control{
 	},
 	"records are deleted, by hand or with their namespace": {
 		{
-			off: "a Mandate without a record is new, whatever its status says", file: "operator/mandate/decide.go",
-			old: "	case f.unknown && !r.exists():", new: "	case ON && f.unknown && !r.exists():",
+			off: "a Mandate without a record is new, whatever its status says", file: "operator/mandate/decide_create.go",
+			old: "	case f.create.unknown && !r.exists():", new: "	case ON && f.create.unknown && !r.exists():",
 			in: inMandate, test: "TestDecide",
 		},
 	},

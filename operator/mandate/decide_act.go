@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -10,6 +11,54 @@ import (
 )
 
 // An order is a call on an application that the spec asks for. What the log says of it decides whether it is made now.
+
+// decide makes the calls on the application that the spec asks for, one after the other.
+func (a actFacts) decide(f facts) decision {
+	if lost := decideLost(f, acceptedReason(f)); lost.Step != "" {
+		return lost
+	}
+	return decideOrder(f)
+}
+
+// decideOrder begins the next call that the spec asks for.
+func decideOrder(f facts) decision {
+	switch order := nextOrder(f); {
+	case order == nil:
+		return waitFor(acceptedReason(f), ruleRemains(f))
+	case !f.record.read():
+		return decision{Step: stepReadRecord}
+	case !f.service.Ready: // it was found again while writes fail
+		return wait(v1alpha1.ReasonIdentityServiceNotReady)
+	case !f.application.referenceMatched && f.record.otherURL:
+		return wait(v1alpha1.ReasonIdentityServiceMismatch) // this service shows no references
+	case f.record.full:
+		return wait(v1alpha1.ReasonLogFull)
+	default:
+		return decision{Step: stepBegin}
+	}
+}
+
+// acceptedReason is why nothing is to be done now for an application that exists.
+func acceptedReason(f facts) string {
+	reason := unblockedReason(f)
+	if reason == v1alpha1.ReasonAccepted && f.application.read() && !f.final() {
+		return cmp.Or(blockedReason(f), reason)
+	}
+	return reason
+}
+
+func unblockedReason(f facts) string {
+	a := f.application
+	mayLag := a.individuals == individualsFewer && f.now.Sub(f.createdTime) < lagAllowance // they may not be visible yet
+	switch {
+	case a.read() && a.unmatched() && !mayLag:
+		return v1alpha1.ReasonIndividualsUnmatched
+	case f.act.archive && a.read() && !a.archived:
+		return v1alpha1.ReasonNotArchived
+	default:
+		return v1alpha1.ReasonAccepted
+	}
+}
 
 // orderState is what the log says of an order.
 type orderState int
@@ -120,11 +169,11 @@ func archiveOrder() *v1alpha1.Call { return &v1alpha1.Call{Kind: v1alpha1.CallAr
 
 // decisionOrder is what spec.decision asks for. By a rule, it is about what shows now.
 func decisionOrder(f facts) *v1alpha1.Call {
-	order := &v1alpha1.Call{Kind: v1alpha1.CallComplete, Evidence: f.decision.Evidence}
-	if f.decision.Outcome == v1alpha1.DecisionReject {
+	order := &v1alpha1.Call{Kind: v1alpha1.CallComplete, Evidence: f.act.decision.Evidence}
+	if f.act.decision.Outcome == v1alpha1.DecisionReject {
 		order.Kind = v1alpha1.CallReject
 	}
-	if f.decision.When != "" {
+	if f.act.decision.When != "" {
 		order.Evidence = f.application.evidence.shown
 	}
 	return order
@@ -133,7 +182,7 @@ func decisionOrder(f facts) *v1alpha1.Call {
 // nextOrder is the call on the application that can be made now; nil if there is none. On request, archiving comes
 // last: it is tried again by itself, and the others are not.
 func nextOrder(f facts) *v1alpha1.Call {
-	archive := f.archive && !f.application.archived && stateOf(f, archiveOrder()) == orderReady
+	archive := f.act.archive && !f.application.archived && stateOf(f, archiveOrder()) == orderReady
 	review := nextReview(f)
 	switch {
 	case f.deletion.requested:
@@ -211,4 +260,76 @@ func decideLost(f facts, reason string) decision {
 func isOrdered(f facts, call *v1alpha1.Call) bool {
 	next := nextOrder(f)
 	return next != nil && sameOrder(next, call)
+}
+
+// decisionBlocked are the reasons for which spec.decision waits for a person.
+var decisionBlocked = []string{
+	v1alpha1.ReasonDecisionOutdated, v1alpha1.ReasonDecisionRefused, v1alpha1.ReasonDecisionForbidden,
+	v1alpha1.ReasonDecisionUnknown, v1alpha1.ReasonStateUnknown,
+}
+
+// decisionReason is why spec.decision is not sent now; "" if it is. It is sent only about evidence that its author has
+// named, or by its rule, and never while a review of the same spec is not done.
+func decisionReason(f facts) string {
+	a, wanted := f.application, f.act.decision
+	switch {
+	case wanted.Outcome == "":
+		return v1alpha1.ReasonNoDecision
+	case f.final(), a.unmatched(), len(a.reviews) > 0, a.reviewOutdated:
+		return v1alpha1.ReasonDecisionWaiting
+	case wanted.When == "" && !a.evidence.holds(wanted.Evidence):
+		return v1alpha1.ReasonDecisionOutdated
+	}
+	switch stateOf(f, decisionOrder(f)) {
+	case orderRefused:
+		return v1alpha1.ReasonDecisionRefused
+	case orderForbidden:
+		return v1alpha1.ReasonDecisionForbidden
+	case orderUnknown:
+		return v1alpha1.ReasonDecisionUnknown
+	case orderUnderWay, orderEnded:
+		return v1alpha1.ReasonDecisionWaiting
+	}
+	switch {
+	case wanted.When != "" && !ruleHolds(f):
+		return v1alpha1.ReasonDecisionWaiting
+	case a.stage == client.StageOpen && a.evidence.checks >= checksSettled && isHeld(f):
+		return v1alpha1.ReasonStateUnknown
+	case a.stage != client.StageInReview:
+		return v1alpha1.ReasonDecisionWaiting
+	default:
+		return ""
+	}
+}
+
+// ruleHolds reports whether spec.decision.when is so, and was when the application was read some time before: checks
+// may come one after the other.
+func ruleHolds(f facts) bool {
+	return f.application.evidence.checks == checksPassed && isHeld(f)
+}
+
+// isHeld reports whether the evidence has been as it is for long enough.
+func isHeld(f facts) bool { return f.now.Sub(f.application.evidence.since) >= f.act.ruleDelay }
+
+// ruleRemains is for how long the evidence still has to stay as it is; 0 if nothing waits for that.
+func ruleRemains(f facts) time.Duration {
+	e := f.application.evidence
+	if f.act.decision.Outcome == "" || f.final() || !f.application.read() || e.checks < checksSettled {
+		return 0
+	}
+	return max(0, f.act.ruleDelay-f.now.Sub(e.since))
+}
+
+// blockedReason is why the spec is not carried out before a person acts; "" if it is, or waits for others.
+func blockedReason(f facts) string {
+	switch {
+	case reviewRefused(f):
+		return v1alpha1.ReasonReviewRefused
+	case f.application.reviewOutdated:
+		return v1alpha1.ReasonReviewOutdated
+	}
+	if reason := decisionReason(f); slices.Contains(decisionBlocked, reason) {
+		return reason
+	}
+	return ""
 }

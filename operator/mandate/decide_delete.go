@@ -19,11 +19,23 @@ func (d deletionFacts) wantsFinalizer() bool {
 	return d.policy == v1alpha1.DeletionPolicyArchive || d.policy == v1alpha1.DeletionPolicyDelete
 }
 
-// decide does what deletionPolicy says before the Mandate goes. A Mandate without the finalizer is as good as gone. The
-// IdentityService may have been pointed at another service since, where the id is nothing, or another application: the
-// ledger says which service it was, and the application is read before anything is done to it. A service that has just
-// moved shows the reference.
+// decide switches the finalizer, and carries out deletionPolicy once the Mandate is being deleted.
 func (d deletionFacts) decide(f facts) decision {
+	switch {
+	case d.requested:
+		return d.decideRequested(f)
+	case f.failureReason == "" && d.wantsFinalizer() != d.finalizer:
+		return decision{Step: stepFinalizer}
+	default:
+		return decision{}
+	}
+}
+
+// decideRequested does what deletionPolicy says before the Mandate goes. A Mandate without the finalizer is as good as
+// gone. The IdentityService may have been pointed at another service since, where the id is nothing, or another
+// application: the ledger says which service it was, and the application is read before anything is done to it. A
+// service that has just moved shows the reference.
+func (d deletionFacts) decideRequested(f facts) decision {
 	a, r := f.application, f.record
 	deleted := f.outcome == v1alpha1.OutcomeDeleted // nothing is asked of the service any more
 	switch {
@@ -31,7 +43,7 @@ func (d deletionFacts) decide(f facts) decision {
 		return wait(reasonDeleting)
 	case f.failureReason == reasonStaleCache: // the API server would refuse to remove the finalizer
 		return wait(reasonStaleCache)
-	case !d.wantsFinalizer(), f.vanished, deleted, !f.now.Before(d.giveUpTime):
+	case !d.wantsFinalizer(), f.observe.vanished, deleted, !f.now.Before(d.giveUpTime):
 		return decision{Step: stepFinalizer}
 	case f.failureReason != "":
 		return waitFor(v1alpha1.ReasonDeletionWaiting, f.retryAfter)

@@ -66,7 +66,7 @@ func (s subscriptionFacts) decide(f facts, reason string) step {
 func (s subscriptionFacts) next(f facts, reason string) step {
 	switch {
 	case s.wish == notWanted, s.phase == subscriptionPaused, !f.service.Ready, f.service.Deleting, callsRemain(f),
-		!slices.Contains(subscribesAfter, reason), f.final(), f.archive, f.application.archived, !s.readHere:
+		!slices.Contains(subscribesAfter, reason), f.final(), f.act.archive, f.application.archived, !s.readHere:
 		return ""
 	case !f.record.read():
 		return stepReadRecord
