@@ -46,7 +46,7 @@ func TestProvesAccount(t *testing.T) {
 			t.Parallel()
 			r := NewReconciler(Config{})
 			r.services.Connections = connection.NewRegistry(0)
-			p := &reconciliation{Reconciler: r, record: c.record}
+			p := connected(r, scope{record: c.record}, nil)
 			p.session.Key, p.session.Connection.Account = key, "now"
 			p.facts.id, p.facts.application.sameAccount = 7, true
 			if c.record != nil {
@@ -58,10 +58,17 @@ func TestProvesAccount(t *testing.T) {
 			if c.change != nil {
 				c.change(&p.facts)
 			}
-			p.provesAccount()
+			p.observer.provesAccount()
 			if got := r.services.Connections.Proofs(key); !slices.Equal(got, c.want) {
 				t.Errorf("the proofs are %v, want %v", got, c.want)
 			}
 		})
 	}
+}
+
+// connected is a reconciliation whose sub-reconcilers have what they work with.
+func connected(of *Reconciler, shared scope, service serviceClient) *reconciliation {
+	r := &reconciliation{Reconciler: of, scope: shared}
+	r.connect(service)
+	return r
 }

@@ -32,14 +32,14 @@ const (
 )
 
 // observeRecovery tells that the outcome of an earlier create, which was unknown, is known.
-func (r *reconciliation) observeRecovery(by RecoveredBy) {
+func (r *creator) observeRecovery(by RecoveredBy) {
 	if r.recovered != nil {
 		r.recovered(by)
 	}
 }
 
 // adopt binds the application that a person has named, unless another Mandate has it.
-func (r *reconciliation) adopt(ctx context.Context) error {
+func (r *creator) adopt(ctx context.Context) error {
 	unknown := r.facts.create.unknown || r.facts.record.sent()
 	err := r.bind(ctx, r.facts.create.adopt)
 	if err == nil && r.facts.bound {
@@ -53,12 +53,12 @@ func (r *reconciliation) adopt(ctx context.Context) error {
 
 // bind writes the application that was found to be this Mandate's into the ledger, unless another Mandate has it. That
 // is done one at a time: of two Mandates that name one application, the second finds the first.
-func (r *reconciliation) bind(ctx context.Context, id int64) error {
+func (r *creator) bind(ctx context.Context, id int64) error {
 	r.adoptionMutex.Lock()
 	defer r.adoptionMutex.Unlock()
 	name, spec := r.name(), r.recordOf()
 	spec.ApplicationID = &id
-	current, err := r.serviceIsCurrent(ctx)
+	current, _, err := r.session.IsCurrent(ctx, r.liveServices, r.mandate.Namespace)
 	if err != nil || !current { // it may allow other references since
 		r.facts.failureReason = reasonStaleCache
 		return err
@@ -77,7 +77,7 @@ func (r *reconciliation) bind(ctx context.Context, id int64) error {
 	}
 	r.facts.id, r.facts.bound = id, true
 	if r.facts.application.read() { // before it was known to be this Mandate's
-		r.localState.Update(r.mandate, func(s *localState) { s.readBy = r.knownAccount() })
+		r.learn(func(s *localState) { s.readBy = r.knownAccount() })
 	}
 	r.setRecord(adopted)
 	return nil
@@ -85,11 +85,11 @@ func (r *reconciliation) bind(ctx context.Context, id int64) error {
 
 // digestsToBind are those of the spec that an application is bound to; nil if a Secret is missing or of no use. Another
 // object of the name is then compared with what the service shows.
-func (r *reconciliation) digestsToBind(ctx context.Context) (*v1alpha1.SpecDigests, error) {
+func (r *creator) digestsToBind(ctx context.Context) (*v1alpha1.SpecDigests, error) {
 	if r.comparedWith != nil {
 		return specDigests(r.salt(), &r.mandate.Spec, r.comparedWith), nil
 	}
-	live, err := r.readLiveSpec(ctx)
+	live, err := r.readLiveSpec(ctx, r.live)
 	switch {
 	case err != nil:
 		return nil, err
@@ -105,7 +105,7 @@ func (r *reconciliation) digestsToBind(ctx context.Context) (*v1alpha1.SpecDiges
 // adoptedByOther reports whether another Mandate has the application that this one is to have: by the ledger, or by
 // its status, if its record is lost. Of another namespace, the status counts only with the same ClusterIdentityService.
 // With an IdentityService, its editor chooses which id a service answers, and where it leads afterwards.
-func (r *reconciliation) adoptedByOther(ctx context.Context, spec v1alpha1.ApplicationRecordSpec) (bool, error) {
+func (r *creator) adoptedByOther(ctx context.Context, spec v1alpha1.ApplicationRecordSpec) (bool, error) {
 	other, err := r.ledger.HeldByOther(ctx, r.name(), spec)
 	if err == nil && !other {
 		other, err = r.boundToOther(ctx, *spec.ApplicationID, client.InNamespace(r.mandate.Namespace))
@@ -118,7 +118,7 @@ func (r *reconciliation) adoptedByOther(ctx context.Context, spec v1alpha1.Appli
 }
 
 // boundToOther looks for another Mandate whose status has the application.
-func (r *reconciliation) boundToOther(ctx context.Context, wanted int64, option client.ListOption) (bool, error) {
+func (r *creator) boundToOther(ctx context.Context, wanted int64, option client.ListOption) (bool, error) {
 	var mandates v1alpha1.MandateList
 	if err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy, option); err != nil {
 		return false, err
@@ -136,7 +136,7 @@ func (r *reconciliation) boundToOther(ctx context.Context, wanted int64, option 
 }
 
 // sameService reports whether a Mandate with the id has its application at the service of this one.
-func (r *reconciliation) sameService(ctx context.Context, other *v1alpha1.Mandate) (bool, error) {
+func (r *creator) sameService(ctx context.Context, other *v1alpha1.Mandate) (bool, error) {
 	if other.Namespace != r.mandate.Namespace {
 		return strings.EqualFold(other.Status.Reference, r.reference), nil
 	}
@@ -153,7 +153,7 @@ func (r *reconciliation) sameService(ctx context.Context, other *v1alpha1.Mandat
 
 // newObject reports whether an application that another Mandate of the name created or adopted, or this one before an
 // edit, is about to be bound to this one. If a person says in spec.adopt that it is this Mandate's, that is enough.
-func (r *reconciliation) newObject() bool {
+func (r *observer) newObject() bool {
 	if r.readingCandidate {
 		return true // nobody but a notification says that the application is this Mandate's
 	}
@@ -166,7 +166,7 @@ func (r *reconciliation) newObject() bool {
 
 // editedSince reports whether this Mandate was edited after a create was sent, and before the status showed that: the
 // API server refuses it afterwards. The answer to an earlier request can come after the last one.
-func (r *reconciliation) editedSince() bool {
+func (r *observer) editedSince() bool {
 	create := ledger.CreateOf(r.record)
 	return create != nil && (create.Edited || create.Generation != r.mandate.Generation)
 }
@@ -174,11 +174,11 @@ func (r *reconciliation) editedSince() bool {
 // compareSpec compares the spec of a new object with what the application was created or adopted for, by what the
 // record has of that, and otherwise by what the service shows. The status is written for the Mandate that is compared
 // here, or not at all. It reports false if the spec or its Secrets cannot be read.
-func (r *reconciliation) compareSpec(ctx context.Context, application *idv.Application) bool {
+func (r *observer) compareSpec(ctx context.Context, application *idv.Application) bool {
 	if !r.newObject() {
 		return true
 	}
-	live, err := r.readLiveSpec(ctx)
+	live, err := r.readLiveSpec(ctx, r.live)
 	switch {
 	case err != nil:
 		r.facts.failureReason = v1alpha1.ReasonReadFailed
@@ -207,9 +207,9 @@ type liveSpec struct {
 
 // readLiveSpec reads the spec of this Mandate, and its Secrets. If it is not the one in the cache any more, that ends
 // the reconciliation.
-func (r *reconciliation) readLiveSpec(ctx context.Context) (spec liveSpec, err error) {
+func (r *scope) readLiveSpec(ctx context.Context, reader client.Reader) (spec liveSpec, err error) {
 	live := &v1alpha1.Mandate{}
-	if err := client.IgnoreNotFound(r.live.Get(ctx, r.name(), live)); err != nil {
+	if err := client.IgnoreNotFound(reader.Get(ctx, r.name(), live)); err != nil {
 		return spec, err
 	}
 	if live.UID != r.mandate.UID || live.Generation != r.mandate.Generation {
@@ -217,12 +217,12 @@ func (r *reconciliation) readLiveSpec(ctx context.Context) (spec liveSpec, err e
 		return spec, nil
 	}
 	mandateType, _ := r.mandateTypeID(live.Spec.MandateType)
-	return r.readSpec(ctx, live, mandateType)
+	return r.readSpec(ctx, reader, live, mandateType)
 }
 
 // differences names the fields of the spec that are not as the application was created or adopted for. Where the record
 // does not say so, the service has to show the individuals, unless the spec is the one that was sent.
-func (r *reconciliation) differences(live liveSpec, application *idv.Application) []string {
+func (r *observer) differences(live liveSpec, application *idv.Application) []string {
 	shown := r.shownDifferences(live.request, application)
 	if r.record == nil || r.record.Spec.SpecDigests == nil {
 		if len(shown) == 0 && !r.isSent(live) && !individuals.Identified(application.Individuals) {
@@ -239,13 +239,13 @@ func (r *reconciliation) differences(live liveSpec, application *idv.Application
 }
 
 // isSent reports whether the spec and its Secrets are those that the create was made from.
-func (r *reconciliation) isSent(live liveSpec) bool {
+func (r *observer) isSent(live liveSpec) bool {
 	create := ledger.CreateOf(r.record)
 	return create != nil && create.Sends > 0 && !create.Edited && create.Inputs == live.inputs
 }
 
 // shownDifferences names the fields of the spec that are not as the service shows them, each only if it shows it.
-func (r *reconciliation) shownDifferences(sent idv.NewApplication, shown *idv.Application) (fields []string) {
+func (r *observer) shownDifferences(sent idv.NewApplication, shown *idv.Application) (fields []string) {
 	if name := shown.Name.Reveal(); name != "" && !individuals.SameText(name, sent.Name.Reveal()) {
 		fields = append(fields, "spec.name")
 	}
@@ -278,7 +278,7 @@ func (r *reconciliation) shownDifferences(sent idv.NewApplication, shown *idv.Ap
 
 // otherType reports whether the service shows another mandate type than the one that the spec selects. It is the same
 // if its id, or what the spec selects it by, is the same: a service may have made its types anew.
-func (r *reconciliation) otherType(shown idv.Reference) bool {
+func (r *observer) otherType(shown idv.Reference) bool {
 	selector := r.mandate.Spec.MandateType
 	id, found := r.mandateTypeID(selector)
 	compared := false

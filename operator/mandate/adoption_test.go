@@ -55,19 +55,19 @@ func TestDifferences(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := &reconciliation{
-				Reconciler: NewReconciler(Config{}), mandate: &v1alpha1.Mandate{Spec: *spec},
-				record: &v1alpha1.ApplicationRecord{Spec: v1alpha1.ApplicationRecordSpec{Salt: "salt"}},
-			}
+			r := connected(NewReconciler(Config{}), scope{
+				mandate: &v1alpha1.Mandate{Spec: *spec},
+				record:  &v1alpha1.ApplicationRecord{Spec: v1alpha1.ApplicationRecordSpec{Salt: "salt"}},
+			}, nil)
 			if c.recorded {
 				r.record.Spec.SpecDigests = specDigests("salt", spec, request)
 			}
-			r.readingCandidate = c.candidate
+			r.observer.readingCandidate = c.candidate
 			if c.sent {
 				create := v1alpha1.Call{Kind: v1alpha1.CallCreate, Sends: 1, Inputs: "1", Edited: c.edited}
 				r.record.Spec.Calls = []v1alpha1.Call{create}
 			}
-			if diff := cmp.Diff(c.want, r.differences(liveSpec{request: *c.live, inputs: "1"}, c.shown)); diff != "" {
+			if diff := cmp.Diff(c.want, r.observer.differences(liveSpec{request: *c.live, inputs: "1"}, c.shown)); diff != "" {
 				t.Errorf("the fields that differ (-want +got):\n%s", diff)
 			}
 		})
@@ -102,12 +102,14 @@ func TestNewObject(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := &reconciliation{mandate: &v1alpha1.Mandate{}, record: &v1alpha1.ApplicationRecord{}}
+			r := connected(&Reconciler{}, scope{
+				mandate: &v1alpha1.Mandate{}, record: &v1alpha1.ApplicationRecord{},
+			}, nil)
 			r.mandate.UID, r.mandate.Generation = "uid", 1
 			r.facts.id = 7
 			r.record.Spec.MandateRef.UID, r.record.Spec.Calls = "uid", []v1alpha1.Call{create}
 			c.change(r)
-			if got := r.newObject(); got != c.want {
+			if got := r.observer.newObject(); got != c.want {
 				t.Errorf("it is compared: %t, want %t", got, c.want)
 			}
 		})

@@ -16,11 +16,33 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/individuals"
 )
 
+// observer reads the application, and finds out whether it is this Mandate's, and which individual is which.
+type observer struct {
+	*scope
+	observerDependencies
+
+	readingCandidate bool // what is read is an application that may be the Mandate's
+}
+
+// observerDependencies are what it works with.
+type observerDependencies struct {
+	client   observerClient
+	live     client.Reader
+	services *engine.Services // which are told of accounts
+	missing  *missingApplications
+}
+
+type observerClient interface {
+	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
+	RetrieveReferences(ctx context.Context) (*idv.References, error)
+}
+
 // read retrieves the application.
-func (r *reconciliation) read(ctx context.Context) {
+func (r *observer) read(ctx context.Context) {
 	id, reason := r.facts.id, v1alpha1.ReasonReadFailed
 	if id == 0 {
 		id, reason = r.facts.create.adopt, v1alpha1.ReasonRetrying
@@ -48,7 +70,7 @@ func (r *reconciliation) read(ctx context.Context) {
 }
 
 // observeApplication takes over what the service shows of an application, if it is this Mandate's.
-func (r *reconciliation) observeApplication(ctx context.Context, application *idv.Application) {
+func (r *observer) observeApplication(ctx context.Context, application *idv.Application) {
 	a := &r.facts.application
 	a.referenceMatched = strings.EqualFold(application.Reference, r.reference)
 	a.sameReference = r.matches(application.Reference) || r.isCreated(application)
@@ -80,17 +102,22 @@ func (r *reconciliation) observeApplication(ctx context.Context, application *id
 	a.archived = application.Archived
 	r.projection = project(r.mandate, r.matching.Individuals, application)
 	if r.projection.hash() != projectionOf(&r.mandate.Status).hash() {
-		r.localState.Update(r.mandate, func(s *localState) { s.changed = r.facts.now })
+		r.learn(func(s *localState) { s.changed = r.facts.now })
 	}
-	r.observeEvidence()
 	r.applicationRead()
-	r.subscriber.facts.readHere = true
+}
+
+// observeCandidate does so with an application of which nobody but a notification says that it is this Mandate's.
+func (r *observer) observeCandidate(ctx context.Context, application *idv.Application) {
+	r.readingCandidate = true
+	r.observeApplication(ctx, application)
+	r.readingCandidate = false
 }
 
 // matches reports whether the reference that the service shows is this Mandate's. Where the ledger or the status
 // vouches for the id, an application without a reference matches, and so does one in other letters. Where a person
 // names the id, which may be wrong, only the same reference matches.
-func (r *reconciliation) matches(shown string) bool {
+func (r *observer) matches(shown string) bool {
 	if r.facts.id == 0 {
 		return shown == r.reference
 	}
@@ -99,20 +126,20 @@ func (r *reconciliation) matches(shown string) bool {
 
 // isCreated reports whether the id that the answer to the create showed is that of an application that shows no
 // reference, and otherwise what was sent. compareSpec compares the individuals.
-func (r *reconciliation) isCreated(application *idv.Application) bool {
+func (r *observer) isCreated(application *idv.Application) bool {
 	return r.readingCandidate && application.ID == r.facts.record.candidate && application.Reference == "" &&
 		r.showsWhatWasSent(application)
 }
 
 // showsWhatWasSent reports whether enough of an application shows to compare it with the spec.
-func (r *reconciliation) showsWhatWasSent(application *idv.Application) bool {
+func (r *observer) showsWhatWasSent(application *idv.Application) bool {
 	return application.Name.Reveal() != "" && application.MandateType != (idv.Reference{}) &&
 		len(application.Individuals) == len(r.mandate.Spec.Individuals)
 }
 
 // probe reads something that has nothing to do with the application. If the service answers that, with the same
 // credentials, its 404 is believed.
-func (r *reconciliation) probe(ctx context.Context) {
+func (r *observer) probe(ctx context.Context) {
 	if _, err := r.client.RetrieveReferences(ctx); err != nil {
 		r.requestFailed(ctx, err, v1alpha1.ReasonConfirming)
 		return
@@ -123,7 +150,7 @@ func (r *reconciliation) probe(ctx context.Context) {
 // identify finds which individual of the answer is which of the spec. The ids in the status are compared with what was
 // sent, once in this process and whenever the answer shows something else: an earlier version may have guessed them,
 // and a service may change them. It reports false if what was sent cannot be read.
-func (r *reconciliation) identify(ctx context.Context, application *idv.Application) bool {
+func (r *observer) identify(ctx context.Context, application *idv.Application) bool {
 	answered := application.Individuals
 	expected := individuals.Recorded(individuals.Known(r.mandate), r.record)
 	r.matching = individuals.Match(expected, answered)
@@ -156,25 +183,25 @@ func (r *reconciliation) identify(ctx context.Context, application *idv.Applicat
 }
 
 // compared reports whether this process has compared these very individuals with what was sent.
-func (r *reconciliation) compared() bool {
-	return r.matching.Complete && r.localState.Get(r.mandate).identities == r.identities()
+func (r *observer) compared() bool {
+	return r.matching.Complete && r.local().identities == r.identities()
 }
 
 // remember keeps that the individuals were compared with what was sent, if all of that is known.
-func (r *reconciliation) remember(expected []individuals.Expected) {
+func (r *observer) remember(expected []individuals.Expected) {
 	known := r.matching.Complete
 	for _, e := range expected {
 		known = known && e.Reference != ""
 	}
 	if known {
-		r.localState.Update(r.mandate, func(s *localState) { s.identities = r.identities() })
+		r.learn(func(s *localState) { s.identities = r.identities() })
 	}
 }
 
 var identitiesSeed = maphash.MakeSeed()
 
 // identities is a digest of who the individuals of the spec are in the answer. It is compared and never stored.
-func (r *reconciliation) identities() uint64 {
+func (r *observer) identities() uint64 {
 	var digest maphash.Hash
 	digest.SetSeed(identitiesSeed)
 	add := func(text string) {
@@ -194,7 +221,7 @@ func (r *reconciliation) identities() uint64 {
 
 // sent adds what the individuals were sent with. This reconciliation may have sent it; otherwise it is read: the cache
 // does not have it.
-func (r *reconciliation) sent(ctx context.Context, known []individuals.Expected) ([]individuals.Expected, error) {
+func (r *observer) sent(ctx context.Context, known []individuals.Expected) ([]individuals.Expected, error) {
 	if request := r.request.Individuals; len(request) == len(known) {
 		for i := range request {
 			known[i].Reference, known[i].Email = request[i].Reference.Reveal(), request[i].Email.Reveal()
@@ -214,7 +241,7 @@ func (r *reconciliation) sent(ctx context.Context, known []individuals.Expected)
 	return individuals.Sent(ctx, r.live, known, live, r.reference)
 }
 
-func (r *reconciliation) unmatchedNames() (names []string) {
+func (r *observer) unmatchedNames() (names []string) {
 	for i, found := range r.matching.Individuals {
 		if found == nil {
 			names = append(names, r.mandate.Spec.Individuals[i].Name)
@@ -230,19 +257,19 @@ type knownAccount struct {
 }
 
 // knownAccount is that of the connection.
-func (r *reconciliation) knownAccount() knownAccount {
+func (r *scope) knownAccount() knownAccount {
 	return knownAccount{r.facts.id, r.session.Connection.Account}
 }
 
 // learnAccount remembers whether the record is the connection's account's, so that it is not read before each poll.
-func (r *reconciliation) learnAccount() {
+func (r *scope) learnAccount() {
 	known, record := knownAccount{}, r.facts.record
 	if record.id != 0 && record.id == r.facts.id && record.account != accountOther {
 		known = r.knownAccount()
 	}
 	r.facts.observe.ownAccount = known != knownAccount{}
-	if known != r.localState.Get(r.mandate).known {
-		r.localState.Update(r.mandate, func(s *localState) { s.known = known })
+	if known != r.local().known {
+		r.learn(func(s *localState) { s.known = known })
 	}
 }
 
@@ -262,7 +289,7 @@ func (s *localState) forgetAccount(now time.Time, to knownAccount, sought bool, 
 // provesAccount notes that the connection's account has shown the application of the record. That is of use while its
 // account is another one by name, or has shown no application yet. An application that the record does not name, as
 // one that a person adopts, may be another account's.
-func (r *reconciliation) provesAccount() {
+func (r *observer) provesAccount() {
 	f, by := &r.facts, r.session.Connection.Account
 	if !f.application.sameAccount || f.record.account != accountOther && f.service.AccountConfirmed() {
 		return
@@ -329,9 +356,9 @@ func (m *missingApplications) read(service connection.Key, by connection.Account
 }
 
 // applicationRead records what a read of the application proves.
-func (r *reconciliation) applicationRead() {
+func (r *observer) applicationRead() {
 	by := r.session.Connection.Account
-	r.localState.Update(r.mandate, func(s *localState) { s.read, s.readBy = r.facts.now, r.knownAccount() })
+	r.learn(func(s *localState) { s.read, s.readBy = r.facts.now, r.knownAccount() })
 	r.missing.remove(r.name())
 	if created := r.facts.createdTime; !created.IsZero() {
 		r.missing.read(r.session.Key, by, created)
@@ -340,8 +367,8 @@ func (r *reconciliation) applicationRead() {
 
 // othersRead reports whether applications of others, which were there when this one was last known to be, are read
 // while it is missing.
-func (r *reconciliation) othersRead() bool {
-	state, by := r.localState.Get(r.mandate), r.session.Connection.Account
+func (r *observer) othersRead() bool {
+	state, by := r.local(), r.session.Connection.Account
 	lastKnown := state.read
 	if last := r.mandate.Status.LastReadTime; lastKnown.IsZero() && last != nil {
 		lastKnown = last.Time

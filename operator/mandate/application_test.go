@@ -18,7 +18,7 @@ func TestMatches(t *testing.T) {
 		"none, to adopt: a person may err":  {0, "", false},
 		"another, to adopt: a person erred": {0, "team.beta", false},
 	} {
-		p := &reconciliation{reference: "team.acme", facts: facts{id: c.id}}
+		p := observer{scope: &scope{reference: "team.acme", facts: facts{id: c.id}}}
 		if got := p.matches(c.shown); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -23,8 +22,8 @@ func (r *reconciliation) claim(ctx context.Context) error {
 	if !r.beginAttempt(ctx, v1alpha1.CallCreate) {
 		return nil
 	}
-	started := r.clock.Now()
-	call, spec := r.nextCreate(started)
+	started := r.now()
+	call, spec := r.creator.nextCreate(started)
 	call.Seq = 1
 	spec.Calls = []v1alpha1.Call{call}
 	// Not cut short: a claim whose answer is lost counts as a call that may have been sent.
@@ -48,11 +47,11 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 	if r.record == nil {
 		return r.beginWithoutRecord(ctx, order)
 	}
-	started := r.clock.Now()
+	started := r.now()
 	var call v1alpha1.Call
 	var about *v1alpha1.ApplicationRecordSpec
 	if r.facts.id == 0 {
-		create, spec := r.nextCreate(started)
+		create, spec := r.creator.nextCreate(started)
 		call, about = create, &spec
 	} else {
 		call, about = r.nextCall(order, started), r.withIndividuals()
@@ -71,7 +70,7 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 
 // notBegun is for a begin that failed. It may have been written all the same: then nothing was sent.
 func (r *reconciliation) notBegun(ctx context.Context, call v1alpha1.Call, err error) error {
-	r.localState.Update(r.mandate, func(s *localState) { s.unsent = call.Nonce })
+	r.learn(func(s *localState) { s.unsent = call.Nonce })
 	return r.reloadIfLost(ctx, err)
 }
 
@@ -110,7 +109,7 @@ func (r *reconciliation) nextCall(order *v1alpha1.Call, now time.Time) v1alpha1.
 // beginWithoutRecord is for an application whose record was lost. In a namespace that is being deleted, no record can
 // be made, and what deletionPolicy says is done without one.
 func (r *reconciliation) beginWithoutRecord(ctx context.Context, order *v1alpha1.Call) error {
-	started := r.clock.Now()
+	started := r.now()
 	call, spec := r.nextCall(order, started), r.recordOf()
 	call.Seq = 1
 	spec.ApplicationID, spec.Calls = &r.facts.id, []v1alpha1.Call{call}
@@ -164,7 +163,7 @@ func (r *reconciliation) attempted() *v1alpha1.Call {
 // more. An operator that knows of an edit finds the entry of the call that is verified here.
 func (r *reconciliation) verify(ctx context.Context) {
 	live := &v1alpha1.Mandate{}
-	r.facts.attempt.looked = r.clock.Now()
+	r.facts.attempt.looked = r.now()
 	r.facts.attempt.looks++
 	same, err := r.serviceIsCurrent(ctx)
 	err = errors.Join(err, r.live.Get(ctx, r.name(), live))
@@ -187,7 +186,7 @@ func (r *reconciliation) serviceIsCurrent(ctx context.Context) (bool, error) {
 }
 
 // isCurrent reports whether a live Mandate is the one of this reconciliation.
-func (r *reconciliation) isCurrent(live *v1alpha1.Mandate) bool {
+func (r *scope) isCurrent(live *v1alpha1.Mandate) bool {
 	return live.UID == r.mandate.UID && live.Generation == r.mandate.Generation &&
 		live.DeletionTimestamp.IsZero() == r.mandate.DeletionTimestamp.IsZero()
 }
@@ -195,48 +194,38 @@ func (r *reconciliation) isCurrent(live *v1alpha1.Mandate) bool {
 // ordersStill reports whether a live Mandate asks for the call. That it has the same generation is not enough: after a
 // restore of etcd, another edit can have it.
 func (r *reconciliation) ordersStill(ctx context.Context, live *v1alpha1.Mandate) bool {
-	spec, deleted := &live.Spec, !live.DeletionTimestamp.IsZero()
-	switch kind := r.facts.attempt.kind; kind {
-	case v1alpha1.CallCreate:
-		return !deleted && live.Status.ApplicationID == nil && (usesSecrets(r.mandate) || r.takeSpec(ctx, live))
-	case v1alpha1.CallDelete:
-		return deleted && spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete
-	case v1alpha1.CallArchive:
-		return deleted && spec.DeletionPolicy == v1alpha1.DeletionPolicyArchive || !deleted && !spec.Suspend && spec.Archived
-	case v1alpha1.CallComplete, v1alpha1.CallReject:
-		return !deleted && !spec.Suspend && equality.Semantic.DeepEqual(spec.Decision, r.mandate.Spec.Decision)
-	case v1alpha1.CallSubscribe:
-		return !deleted && !spec.Suspend && r.subscriber.verify(ctx)
+	deleted := !live.DeletionTimestamp.IsZero()
+	switch kind := r.facts.attempt.kind; {
+	case kind == v1alpha1.CallCreate:
+		return !deleted && r.creator.ordersStill(ctx, live)
+	case r.facts.deletion.requested:
+		return deleted && r.deleter.ordersStill(live)
+	case deleted, live.Spec.Suspend:
+		return false
+	case kind == v1alpha1.CallSubscribe:
+		return r.subscriber.verify(ctx)
 	default:
-		return !deleted && !spec.Suspend && r.takeReview(live)
+		return r.actor.ordersStill(live, r.attempted())
 	}
 }
 
 // send sends the call, once. A shutdown does not cut it short: the client sees to that, and Drain waits for it.
 func (r *reconciliation) send(ctx context.Context) {
 	ctx = r.permit.Context(ctx)
-	a, id := &r.facts.attempt, r.facts.id
+	a := &r.facts.attempt
 	a.phase = attemptAnswered
 	var change *idv.Change
 	var err error
-	switch a.kind {
-	case v1alpha1.CallCreate:
-		r.post(ctx)
+	switch {
+	case a.kind == v1alpha1.CallCreate:
+		r.creator.post(ctx)
 		return
-	case v1alpha1.CallComplete:
-		change, err = r.client.CompleteApplication(ctx, id, r.application.State)
-	case v1alpha1.CallReject:
-		change, err = r.client.RejectApplication(ctx, id, r.application.State)
-	case v1alpha1.CallArchive:
-		change, err = r.client.ArchiveApplication(ctx, id)
-	case v1alpha1.CallDelete:
-		change, err = r.client.DeleteApplication(ctx, id)
-	case v1alpha1.CallAcceptCheck:
-		change, err = r.client.AcceptCheck(ctx, r.attempted().Check, r.checkReview)
-	case v1alpha1.CallRejectCheck:
-		change, err = r.client.RejectCheck(ctx, r.attempted().Check, r.checkReview)
-	case v1alpha1.CallSubscribe:
-		change, err = r.subscriber.send(ctx, id)
+	case r.facts.deletion.requested:
+		change, err = r.deleter.send(ctx)
+	case a.kind == v1alpha1.CallSubscribe:
+		change, err = r.subscriber.send(ctx)
+	default:
+		change, err = r.actor.send(ctx, r.attempted())
 	}
 	r.answered(ctx, change, err)
 }
@@ -281,7 +270,7 @@ func (r *reconciliation) callFailed(kind v1alpha1.CallKind, reason string) {
 func (r *reconciliation) conclude(ctx context.Context) error {
 	attempt, entry := r.facts.attempt, r.attempted()
 	if entry == nil { // there was no record to begin it in
-		made := ledger.New(attempt.kind, r.clock.Now())
+		made := ledger.New(attempt.kind, r.now())
 		r.facts.record.calls = []v1alpha1.Call{r.conclusion(&made)} // this reconciliation knows, and does not send it again
 		r.concluded(attempt)
 		return nil
@@ -325,7 +314,7 @@ func retryReason(kind v1alpha1.CallKind) string {
 }
 
 // unrecorded: the API server did not record how the call ended. The status says so, and then only that is tried again.
-func (r *reconciliation) unrecorded(err error) error {
+func (r *scope) unrecorded(err error) error {
 	if r.facts.attempt.end == endOpen {
 		r.facts.attempt.end = endRefused
 		return nil
@@ -346,7 +335,7 @@ func (r *reconciliation) resolveLost(ctx context.Context) error {
 
 // endOther records what became of a call of a process that has ended, or whose answer was unclear.
 func (r *reconciliation) endOther(ctx context.Context, call *v1alpha1.Call, result v1alpha1.CallResult) error {
-	record, err := r.ledger.EndOther(ctx, r.record, ledger.Ended(*call, result, r.clock.Now()))
+	record, err := r.ledger.EndOther(ctx, r.record, ledger.Ended(*call, result, r.now()))
 	if err != nil {
 		return r.reloadIfLost(ctx, err)
 	}

@@ -23,7 +23,9 @@ func TestAuthorOfACall(t *testing.T) {
 		for _, deleted := range []bool{false, true} {
 			m := &v1alpha1.Mandate{}
 			m.Annotations = map[string]string{v1alpha1.RequestedByAnnotation: "ada"}
-			r := &reconciliation{mandate: m, facts: facts{deletion: deletionFacts{requested: deleted}}}
+			r := &reconciliation{scope: scope{
+				mandate: m, facts: facts{deletion: deletionFacts{requested: deleted}},
+			}}
 			if deleted {
 				wants = ""
 			}
@@ -126,7 +128,7 @@ func TestConclusion(t *testing.T) {
 			concluded{v1alpha1.CallUnknown, v1alpha1.AnswerDuplicate, 2, 0},
 		},
 	} {
-		r := &reconciliation{Reconciler: &Reconciler{clock: explore.Clock{Time: now}}}
+		r := connected(&Reconciler{clock: explore.Clock{Time: now}}, scope{}, nil)
 		r.facts.attempt = test.attempt
 		got := r.conclusion(&v1alpha1.Call{Kind: test.attempt.kind, Nonce: "nonce", Sends: test.sends})
 		is := concluded{Result: got.Result, Answer: got.Answer, Sends: got.Sends}
@@ -175,9 +177,9 @@ func TestCallsThatFail(t *testing.T) {
 		r.facts.attempt = test.attempt
 		r.concluded(test.attempt)
 		if r.facts.attempt.phase != attemptNone || r.facts.failureReason != test.reason ||
-			(r.subscriber.facts.phase == subscriptionPaused) != test.paused {
+			(r.subscriber.subscription.phase == subscriptionPaused) != test.paused {
 			t.Errorf("%s: it ends with %q, and the subscription is in phase %d",
-				name, r.facts.failureReason, r.subscriber.facts.phase)
+				name, r.facts.failureReason, r.subscriber.subscription.phase)
 		}
 	}
 }
@@ -187,7 +189,7 @@ func TestNextCall(t *testing.T) {
 	t.Parallel()
 	m := ordering()
 	m.Generation = 3
-	r := &reconciliation{Reconciler: &Reconciler{}, mandate: m}
+	r := connected(&Reconciler{}, scope{mandate: m}, nil)
 	r.facts.record = logged(completeCall, v1alpha1.CallUnknown, 1)
 	r.facts.record.calls[0].Answer = v1alpha1.AnswerNotSent
 	before := r.facts.record.calls[0]

@@ -61,7 +61,7 @@ func (c candidateRead) delaysCreate() bool {
 
 // candidates are the applications that may be the Mandate's, the last ones first: those that its annotation names, and
 // the one that the answer to the create showed.
-func (r *reconciliation) candidates() []int64 {
+func (r *creator) candidates() []int64 {
 	named := engine.Candidates(r.mandate)
 	if own := r.facts.record.candidate; own != 0 {
 		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == own }), own)
@@ -71,7 +71,7 @@ func (r *reconciliation) candidates() []int64 {
 }
 
 // selectCandidates finds out which candidates are to be read now, and when the next one is.
-func (r *reconciliation) selectCandidates() {
+func (r *creator) selectCandidates() {
 	r.facts.create.candidates, r.nextCandidate = nil, 0
 	if r.facts.id != 0 {
 		return
@@ -93,16 +93,14 @@ func (r *reconciliation) selectCandidates() {
 }
 
 // readCandidate retrieves the next candidate.
-func (r *reconciliation) readCandidate(ctx context.Context) {
+func (r *creator) readCandidate(ctx context.Context) {
 	id := r.facts.create.candidates[0]
 	application, err := r.client.RetrieveApplication(idv.WithUntrustedID(ctx), id)
 	if err != nil {
 		r.candidateFailed(ctx, id, err)
 		return
 	}
-	r.readingCandidate = true
-	r.observeApplication(ctx, application)
-	r.readingCandidate = false
+	r.observe(ctx, application)
 	switch a := &r.facts.application; {
 	case r.facts.failureReason != "": // what to compare with cannot be read
 	case !a.sameReference:
@@ -116,7 +114,7 @@ func (r *reconciliation) readCandidate(ctx context.Context) {
 
 // candidateFailed goes on to the next candidate after one that could not be read. One that no service answers for must
 // not keep the others from being read.
-func (r *reconciliation) candidateFailed(ctx context.Context, id int64, err error) {
+func (r *creator) candidateFailed(ctx context.Context, id int64, err error) {
 	kind := idv.KindOf(err)
 	switch {
 	case engine.IsConnectionError(ctx, err):
@@ -135,9 +133,9 @@ func (r *reconciliation) candidateFailed(ctx context.Context, id int64, err erro
 }
 
 // candidatesRead is what is known of the candidates.
-func (r *reconciliation) candidatesRead() candidateReads {
+func (r *creator) candidatesRead() candidateReads {
 	by, generation := r.connectionVersion(), r.mandate.Generation
-	if known := r.localState.Get(r.mandate).candidateReads; known != nil && known.by == by &&
+	if known := r.local().candidateReads; known != nil && known.by == by &&
 		known.generation == generation {
 		return *known
 	}
@@ -145,9 +143,10 @@ func (r *reconciliation) candidatesRead() candidateReads {
 }
 
 // skipCandidate goes on to the next candidate, and keeps what was learned of this one.
-func (r *reconciliation) skipCandidate(id int64, result candidateResult) {
+func (r *creator) skipCandidate(id int64, result candidateResult) {
 	r.forgetFound()
-	r.facts.create.candidates = slices.DeleteFunc(slices.Clone(r.facts.create.candidates), func(o int64) bool { return o == id })
+	left := slices.Clone(r.facts.create.candidates)
+	r.facts.create.candidates = slices.DeleteFunc(left, func(other int64) bool { return other == id })
 	known, request := r.candidatesRead(), engine.ReconcileRequest(r.mandate)
 	made := candidateRead{result: result, request: request, tries: 1}
 	if before := known.reads[id]; before.request == request {
@@ -167,17 +166,17 @@ func (r *reconciliation) skipCandidate(id int64, result candidateResult) {
 	}
 	known.reads = reads
 	r.facts.create.candidatePending = r.facts.create.candidatePending || made.delaysCreate()
-	r.localState.Update(r.mandate, func(s *localState) { s.candidateReads = &known })
+	r.learn(func(s *localState) { s.candidateReads = &known })
 }
 
 // forgetFound drops what was read of an application that is not this Mandate's after all.
-func (r *reconciliation) forgetFound() {
+func (r *creator) forgetFound() {
 	r.facts.create.found, r.facts.application = 0, applicationFacts{}
 	r.application = nil
 }
 
 // bindFound binds the candidate that is this Mandate's, unless another Mandate has it.
-func (r *reconciliation) bindFound(ctx context.Context) error {
+func (r *creator) bindFound(ctx context.Context) error {
 	id := r.facts.create.found
 	if err := r.bind(ctx, id); err != nil {
 		return err

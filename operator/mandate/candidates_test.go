@@ -18,9 +18,9 @@ import (
 // and a number that is none today is one tomorrow.
 func TestNamedApplications(t *testing.T) {
 	t.Parallel()
-	r := &reconciliation{Reconciler: NewReconciler(Config{}), mandate: &v1alpha1.Mandate{
+	r := connected(NewReconciler(Config{}), scope{mandate: &v1alpha1.Mandate{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "acme"},
-	}}
+	}}, missingService{})
 	name := func(ids, request string) {
 		r.mandate.Annotations = map[string]string{
 			v1alpha1.CandidateAnnotation: ids, v1alpha1.ReconcileRequestAnnotation: request,
@@ -28,25 +28,24 @@ func TestNamedApplications(t *testing.T) {
 	}
 	want := func(what string, ids ...int64) {
 		t.Helper()
-		r.selectCandidates()
+		r.creator.selectCandidates()
 		if !slices.Equal(r.facts.create.candidates, ids) {
 			t.Errorf("%s: %d are left, want %d", what, r.facts.create.candidates, ids)
 		}
 	}
 	r.facts.now = now
-	r.client = missingService{}
 	want("without an annotation")
 	name("7, 8,x,8,-1,9", "one")
 	want("the last one first", 9, 8, 7)
-	r.skipCandidate(9, candidateOther)
-	r.readCandidate(t.Context())
+	r.creator.skipCandidate(9, candidateOther)
+	r.creator.readCandidate(t.Context())
 	want("one of another, and one that is missing", 7)
 	name("7,8,9,10", "one")
 	want("another one", 10, 7)
 	r.facts.now = now.Add(lagAllowance)
 	want("the missing one, later", 10, 8, 7)
-	r.skipCandidate(10, candidateOther)
-	r.readCandidate(t.Context())
+	r.creator.skipCandidate(10, candidateOther)
+	r.creator.readCandidate(t.Context())
 	r.facts.now = now.Add(day)
 	want("missing twice", 7)
 	name("7,8,9,10", v1alpha1.NotificationRequestPrefix+"two")
@@ -113,16 +112,16 @@ func lostAs(
 	m.Annotations = map[string]string{
 		v1alpha1.CandidateAnnotation: ids, v1alpha1.ReconcileRequestAnnotation: request,
 	}
-	r := &reconciliation{Reconciler: of, client: service, reference: "acme", mandate: m}
+	r := connected(of, scope{reference: "acme", mandate: m}, service)
 	r.facts.now = at
-	r.selectCandidates()
+	r.creator.selectCandidates()
 	return r
 }
 
 // readAll reads what is left, as decide asks for.
 func (r *reconciliation) readAll(ctx context.Context) {
 	for len(r.facts.create.candidates) > 0 && r.facts.create.found == 0 {
-		r.readCandidate(ctx)
+		r.creator.readCandidate(ctx)
 	}
 }
 
@@ -159,11 +158,12 @@ func TestNamedApplicationsThatFail(t *testing.T) {
 		if r = run(time.Second); service.reads[7] != 1 || r.facts.create.candidatePending != test.holds {
 			t.Errorf("%s: read are then %v, and a create waits: %t", name, service.reads, r.facts.create.candidatePending)
 		}
-		if r = run(lagAllowance); service.reads[8] != 2 || r.facts.create.candidatePending || len(r.facts.create.candidates) > 0 {
+		r = run(lagAllowance)
+		if service.reads[8] != 2 || r.facts.create.candidatePending || len(r.facts.create.candidates) > 0 {
 			t.Errorf("%s: read are later %v, and a create waits: %t", name, service.reads, r.facts.create.candidatePending)
 		}
-		r.selectCandidates()
-		if next := r.nextCandidate; (next > 0) != test.lasts {
+		r.creator.selectCandidates()
+		if next := r.creator.nextCandidate; (next > 0) != test.lasts {
 			t.Errorf("%s: the next read is in %s", name, next)
 		}
 		service.err = nil

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"slices"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,13 +19,48 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/individuals"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
+// creator creates the application of a Mandate, once, or binds one that exists: one that a person names, or one that a
+// notification names after an answer was lost.
+type creator struct {
+	*scope
+	creatorDependencies
+
+	nextCandidate time.Duration // in how long a candidate is to be read again; 0: none is
+}
+
+// creatorDependencies are what it works with.
+type creatorDependencies struct {
+	client        creatorClient
+	cache         client.Reader
+	live          client.Reader
+	liveServices  *connection.LiveReader
+	services      *engine.Services
+	statusWriter  client.SubResourceWriter
+	ledger        ledger.Ledger
+	adoptionMutex *sync.Mutex
+	recovered     func(RecoveredBy)
+	giveUpAfter   time.Duration
+	observe       func(context.Context, *idv.Application) // a candidate
+}
+
+type creatorClient interface {
+	CreateApplication(ctx context.Context, application idv.NewApplication) (*idv.Application, error)
+	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
+}
+
+// ordersStill reports whether a live Mandate asks for the application that the attempt was begun for.
+func (r *creator) ordersStill(ctx context.Context, live *v1alpha1.Mandate) bool {
+	return live.Status.ApplicationID == nil && (usesSecrets(r.mandate) || r.takeSpec(ctx, live))
+}
+
 // nextCreate is the create that is made now, and what is recorded of it.
-func (r *reconciliation) nextCreate(now time.Time) (v1alpha1.Call, v1alpha1.ApplicationRecordSpec) {
+func (r *creator) nextCreate(now time.Time) (v1alpha1.Call, v1alpha1.ApplicationRecordSpec) {
 	create, spec := ledger.New(v1alpha1.CallCreate, now), r.recordOf()
 	if before := ledger.CreateOf(r.record); before != nil {
 		create = ledger.Again(before, now)
@@ -40,7 +76,7 @@ func (r *reconciliation) nextCreate(now time.Time) (v1alpha1.Call, v1alpha1.Appl
 }
 
 // recordOf is what a record says of the application of this Mandate.
-func (r *reconciliation) recordOf() v1alpha1.ApplicationRecordSpec {
+func (r *scope) recordOf() v1alpha1.ApplicationRecordSpec {
 	salt, used := r.salt(), &r.session.Connection
 	return v1alpha1.ApplicationRecordSpec{
 		Salt: salt, ServiceURL: used.URL, Account: string(used.Account), Reference: r.reference,
@@ -50,7 +86,7 @@ func (r *reconciliation) recordOf() v1alpha1.ApplicationRecordSpec {
 }
 
 // salt is that of the record, or of the one that is to be made.
-func (r *reconciliation) salt() string {
+func (r *scope) salt() string {
 	if r.record != nil {
 		return r.record.Spec.Salt
 	}
@@ -61,17 +97,17 @@ func (r *reconciliation) salt() string {
 }
 
 // takeSpec makes the request from the spec alone, and reports whether it is what the attempt was begun for.
-func (r *reconciliation) takeSpec(ctx context.Context, live *v1alpha1.Mandate) bool {
+func (r *creator) takeSpec(ctx context.Context, live *v1alpha1.Mandate) bool {
 	inputs, err := r.readInputs(ctx, live)
 	r.facts.attempt.why = inputs.problem // the API server admits no problem; another version of it might
 	return err == nil && inputs.digest == r.facts.create.inputs.digest
 }
 
 // post sends the create, once.
-func (r *reconciliation) post(ctx context.Context) {
+func (r *creator) post(ctx context.Context) {
 	attempt := &r.facts.attempt
 	application, err := r.client.CreateApplication(ctx, r.request)
-	attempt.answered = r.clock.Now()
+	attempt.answered = r.now()
 	logger := log.FromContext(ctx).WithValues("reference", r.reference)
 	if err == nil {
 		attempt.id, attempt.outcome = application.ID, idv.Done
@@ -101,7 +137,7 @@ func (a *attemptFacts) dropLargeID(id *int64) {
 }
 
 // deposit writes the id into the record. It is known nowhere else, so that is tried until it succeeds.
-func (r *reconciliation) deposit(ctx context.Context) error {
+func (r *creator) deposit(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	logger := log.FromContext(ctx).WithValues("applicationID", r.facts.attempt.id, "reference", r.reference)
 	create := ledger.CreateOf(r.record)
@@ -134,7 +170,7 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 }
 
 // tryDeposit stores the id and takes the record over that it is then in.
-func (r *reconciliation) tryDeposit(ctx context.Context) error {
+func (r *creator) tryDeposit(ctx context.Context) error {
 	created, id := r.recordOf(), r.facts.attempt.id
 	created.ApplicationID = &id
 	created.CreatedTime = &metav1.Time{Time: r.facts.attempt.answered}
@@ -150,7 +186,7 @@ func (r *reconciliation) tryDeposit(ctx context.Context) error {
 }
 
 // depositInCurrentRecord is for an id whose record was retaken, deleted or given another id before the answer came.
-func (r *reconciliation) depositInCurrentRecord(
+func (r *creator) depositInCurrentRecord(
 	ctx context.Context, created v1alpha1.ApplicationRecordSpec,
 ) (*v1alpha1.ApplicationRecord, error) {
 	name, before := client.ObjectKeyFromObject(r.record), r.record.Spec
@@ -177,7 +213,7 @@ func (r *reconciliation) depositInCurrentRecord(
 // resolve finds out what the application is to be made from, before there is an attempt. Where that is all in the spec,
 // its generation is enough, and verify reads the spec itself. Secrets may be missing or of no use, which must
 // not cost an attempt: then the live Mandate is read with them. The cache holds no personal data, and may be stale.
-func (r *reconciliation) resolve(ctx context.Context) error {
+func (r *creator) resolve(ctx context.Context) error {
 	r.request = idv.NewApplication{}
 	if !usesSecrets(r.mandate) {
 		r.facts.create.inputs = r.specInputs()
@@ -206,7 +242,7 @@ func usesSecrets(mandate *v1alpha1.Mandate) bool {
 }
 
 // specInputs are the inputs of a Mandate that uses no Secrets.
-func (r *reconciliation) specInputs() inputsFacts {
+func (r *creator) specInputs() inputsFacts {
 	mandateType, ok := r.mandateTypeID(r.mandate.Spec.MandateType)
 	if !ok {
 		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}
@@ -223,12 +259,12 @@ func versionsOf(mandate *v1alpha1.Mandate, mandateType int64) hash.Hash {
 
 func inputsDigest(versions hash.Hash) string { return hex.EncodeToString(versions.Sum(nil)[:16]) }
 
-func (r *reconciliation) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFacts, error) {
+func (r *creator) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFacts, error) {
 	mandateType, ok := r.mandateTypeID(live.Spec.MandateType)
 	if !ok {
 		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}, nil
 	}
-	spec, err := r.readSpec(ctx, live, mandateType)
+	spec, err := r.readSpec(ctx, r.live, live, mandateType)
 	if err != nil || spec.problem != "" {
 		return inputsFacts{problem: spec.problem}, err
 	}
@@ -237,14 +273,16 @@ func (r *reconciliation) readInputs(ctx context.Context, live *v1alpha1.Mandate)
 }
 
 // readSpec makes the request of a live Mandate and its Secrets.
-func (r *reconciliation) readSpec(ctx context.Context, live *v1alpha1.Mandate, mandateType int64) (liveSpec, error) {
+func (r *scope) readSpec(
+	ctx context.Context, reader client.Reader, live *v1alpha1.Mandate, mandateType int64,
+) (liveSpec, error) {
 	spec := liveSpec{request: idv.NewApplication{
 		Name: nameOf(live), Reference: r.reference, MandateTypeID: mandateType,
 		SuppressEmailNotification: live.Spec.SuppressEmailNotification,
 	}}
 	versions := versionsOf(live, mandateType)
 	for i := range live.Spec.Individuals {
-		details, err := r.readDetails(ctx, live, &live.Spec.Individuals[i])
+		details, err := r.readDetails(ctx, reader, live, &live.Spec.Individuals[i])
 		if err != nil {
 			return spec, err
 		}
@@ -264,10 +302,10 @@ func nameOf(live *v1alpha1.Mandate) idv.Secret {
 }
 
 // readDetails reads the details of an individual, and logs what is wrong with its Secret.
-func (r *reconciliation) readDetails(
-	ctx context.Context, live *v1alpha1.Mandate, individual *v1alpha1.Individual,
+func (r *scope) readDetails(
+	ctx context.Context, reader client.Reader, live *v1alpha1.Mandate, individual *v1alpha1.Individual,
 ) (individuals.Details, error) {
-	details, err := individuals.Read(ctx, r.live, live.Namespace, individual, r.reference)
+	details, err := individuals.Read(ctx, reader, live.Namespace, individual, r.reference)
 	if details.Reason != "" {
 		secret := ""
 		if individual.DetailsSecretRef != nil {
@@ -281,7 +319,7 @@ func (r *reconciliation) readDetails(
 
 // mandateTypeID finds the id to send. An id is sent as it is: the shape of the reference data is not documented, so
 // that it is missing there proves nothing.
-func (r *reconciliation) mandateTypeID(selector v1alpha1.MandateTypeSelector) (int64, bool) {
+func (r *scope) mandateTypeID(selector v1alpha1.MandateTypeSelector) (int64, bool) {
 	if selector.ID != nil {
 		return *selector.ID, true
 	}
@@ -305,7 +343,7 @@ func (r *reconciliation) mandateTypeID(selector v1alpha1.MandateTypeSelector) (i
 // depositInMandate is for an id that the ledger cannot take because its namespace is being deleted. If the Mandate
 // still exists, the reconciliation goes on with it as it is now: its deletionPolicy is carried out, or the status shows
 // the id.
-func (r *reconciliation) depositInMandate(ctx context.Context) error {
+func (r *creator) depositInMandate(ctx context.Context) error {
 	id, live := r.facts.attempt.id, &v1alpha1.Mandate{}
 	if err := client.IgnoreNotFound(r.live.Get(ctx, r.name(), live)); err != nil {
 		return err
@@ -320,7 +358,7 @@ func (r *reconciliation) depositInMandate(ctx context.Context) error {
 	r.mandate.Status = live.Status
 	updated := live.Status.DeepCopy()
 	r.showApplication(updated, id)
-	version, err := r.patchStatus(ctx, updated)
+	version, err := r.patchStatus(ctx, r.statusWriter, updated)
 	if err != nil {
 		return err
 	}
@@ -335,7 +373,7 @@ func (r *reconciliation) depositInMandate(ctx context.Context) error {
 	r.facts.attempt = attemptFacts{}
 	r.facts.id = id
 	r.facts.bound = true
-	r.facts.deletion = r.newDeletionFacts(r.mandate)
+	r.facts.deletion = newDeletionFacts(r.mandate, r.giveUpAfter)
 	r.facts.act.phase = actNone // the service goes with the namespace, so what deletionPolicy says cannot wait
 	return nil
 }

@@ -28,10 +28,8 @@ func (s *slowService) RetrieveApplication(ctx context.Context, _ int64) (*idv.Ap
 func TestCallsHaveADeadline(t *testing.T) {
 	t.Parallel()
 	service := &slowService{}
-	r := &reconciliation{
-		Reconciler: &Reconciler{}, mandate: &v1alpha1.Mandate{}, client: service, facts: facts{id: 1},
-		deadline: engine.NewDeadline(clock.RealClock{}),
-	}
+	r := connected(&Reconciler{}, scope{mandate: &v1alpha1.Mandate{}, facts: facts{id: 1}}, service)
+	r.deadline = engine.NewDeadline(clock.RealClock{})
 	if err := r.Perform(t.Context(), stepRead); err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,8 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 			holdCreate(t, f)
 		case stepAdopt:
 			if f.id != 0 || f.create.adopt == 0 || f.create.adoptedByOther ||
-				!f.application.read() || !f.application.sameReference || f.record.mayExist() && f.record.otherReference || f.record.id != 0 && f.record.id != f.create.adopt {
+				!f.application.read() || !f.application.sameReference ||
+				f.record.mayExist() && f.record.otherReference || f.record.id != 0 && f.record.id != f.create.adopt {
 				t.Fatalf("adopts what may be another one's: %+v", f)
 			}
 		case stepReadCandidate, stepBind:

@@ -105,8 +105,8 @@ func (p *projection) content() uint64 {
 // observeEvidence compares what the service shows with what the status and this process know. While nothing changes, by
 // an action either, and nothing is to be decided, the evidence in the status is kept without a look into the record. A
 // status that could not be written does not show what this process knows.
-func (r *reconciliation) observeEvidence() {
-	state := r.localState.Get(r.mandate)
+func (r *actor) observeEvidence() {
+	state := r.local()
 	e, seen := &r.facts.application.evidence, state.evidence
 	content := contentOf(r.matching.Individuals)
 	shown := r.mandate.Status.Evidence
@@ -124,14 +124,14 @@ func (r *reconciliation) observeEvidence() {
 }
 
 // needsEvidence reports whether something may be decided. That is done on what the record says at the time.
-func (r *reconciliation) needsEvidence() bool {
+func (r *actor) needsEvidence() bool {
 	spec := &r.mandate.Spec
 	ordered := spec.Decision != nil || len(r.reviewed) < len(spec.CheckReviews)
 	return !r.facts.final() && ordered || r.facts.requested || r.facts.observe.openCall
 }
 
 // computeEvidence makes the evidence from the application and the record, when both are read.
-func (r *reconciliation) computeEvidence() {
+func (r *actor) computeEvidence() {
 	a := &r.facts.application
 	if r.application == nil || a.unmatched() {
 		return
@@ -152,7 +152,7 @@ func (r *reconciliation) computeEvidence() {
 		seen[i] = r.reviewedRound(i)
 	}
 	before := r.key().Application(seen)
-	last, _ := evidence.Parse(r.localState.Get(r.mandate).evidence.reviewed)
+	last, _ := evidence.Parse(r.local().evidence.reviewed)
 	number := changes(r.mandate.Status.Evidence, last, now, before)
 	a.evidence.shown, a.evidence.reviewed = evidence.Number(now, number), evidence.Number(before, number)
 	a.evidence.checks = r.checksState()
@@ -170,7 +170,7 @@ func changes(shown, last, now, before string) int {
 }
 
 // reviewedRound is what the evidence of an individual was before the reviews of this spec.
-func (r *reconciliation) reviewedRound(i int) string {
+func (r *actor) reviewedRound(i int) string {
 	individual := r.matching.Individuals[i]
 	name := r.mandate.Spec.Individuals[i].Name
 	before := slices.Clone(r.rounds[i].checks)
@@ -183,12 +183,12 @@ func (r *reconciliation) reviewedRound(i int) string {
 	return r.key().Round(individual, reset, before)
 }
 
-func (r *reconciliation) key() evidence.Key { return evidence.Key(r.record.Spec.Salt) }
+func (r *actor) key() evidence.Key { return evidence.Key(r.record.Spec.Salt) }
 
 // rememberEvidence keeps since when the evidence is what it is.
-func (r *reconciliation) rememberEvidence(content uint64) {
+func (r *actor) rememberEvidence(content uint64) {
 	e := &r.facts.application.evidence
-	r.localState.Update(r.mandate, func(s *localState) {
+	r.learn(func(s *localState) {
 		e.since = s.evidence.since
 		if s.evidence.shown != e.shown || s.evidence.checks != e.checks {
 			e.since = r.facts.now
@@ -198,7 +198,7 @@ func (r *reconciliation) rememberEvidence(content uint64) {
 }
 
 // showEvidence writes it into a status that shows the application.
-func (r *reconciliation) showEvidence(status *v1alpha1.MandateStatus) {
+func (r *actor) showEvidence(status *v1alpha1.MandateStatus) {
 	// While individuals are unmatched, it stays: nothing is decided then, and it has the number of changes.
 	status.Evidence = cmp.Or(r.facts.application.evidence.shown, status.Evidence)
 	for i := range status.Individuals {
@@ -215,7 +215,7 @@ func (r *reconciliation) showEvidence(status *v1alpha1.MandateStatus) {
 }
 
 // shownAt is the evidence of a check that the status shows already.
-func (r *reconciliation) shownAt(individual, check int, id int64) string {
+func (r *actor) shownAt(individual, check int, id int64) string {
 	shown := r.mandate.Status.Individuals
 	if individual >= len(shown) || check >= len(shown[individual].Checks) || shown[individual].Checks[check].ID != id {
 		return ""
@@ -223,7 +223,7 @@ func (r *reconciliation) shownAt(individual, check int, id int64) string {
 	return shown[individual].Checks[check].Evidence
 }
 
-func (r *reconciliation) checksState() checksState {
+func (r *actor) checksState() checksState {
 	switch settled, passed := r.checksSettled(), r.allChecksPassed(); {
 	case passed:
 		return checksPassed
@@ -235,7 +235,7 @@ func (r *reconciliation) checksState() checksState {
 }
 
 // checksSettled reports whether there are checks, and none waits for the individual or a review.
-func (r *reconciliation) checksSettled() bool {
+func (r *actor) checksSettled() bool {
 	for _, individual := range r.matching.Individuals {
 		if len(individual.Checks) == 0 || individual.ChecksPending > 0 || individual.ChecksInReview > 0 {
 			return false
@@ -246,7 +246,7 @@ func (r *reconciliation) checksSettled() bool {
 
 // allChecksPassed is the rule of the same name: every individual has checks, all of them have passed or were accepted
 // manually, the counters do not say otherwise, and it is not the round that the last reset ended.
-func (r *reconciliation) allChecksPassed() bool {
+func (r *actor) allChecksPassed() bool {
 	all := r.checksSettled()
 	for i, individual := range r.matching.Individuals {
 		all = r.isNewRound(i) && passed(individual, r.session.Connection.States) && all
@@ -269,10 +269,10 @@ func passed(individual *idv.Individual, names idv.StateNames) bool {
 }
 
 // isNewRound reports whether another round was read since the last reset of an individual.
-func (r *reconciliation) isNewRound(i int) bool {
+func (r *actor) isNewRound(i int) bool {
 	name := r.mandate.Spec.Individuals[i].Name
 	reset, key := evidence.LastReset(r.record, name)
-	known := ptr.Deref(r.localState.Get(r.mandate).evidence.newRounds, nil)
+	known := ptr.Deref(r.local().evidence.newRounds, nil)
 	if reset == nil || known[name] == key {
 		return true
 	}
@@ -280,7 +280,7 @@ func (r *reconciliation) isNewRound(i int) bool {
 	if reset.Evidence == "" || reset.Evidence == round {
 		return false
 	}
-	r.localState.Update(r.mandate, func(s *localState) {
+	r.learn(func(s *localState) {
 		rounds := newRounds{}
 		maps.Copy(rounds, known)
 		rounds[name] = key

@@ -213,9 +213,9 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/edits", Fails: "TestExplore/edits",
 		},
 		"verify what orders the call": {
-			Why: "after a restore of etcd, another edit can have the same generation", File: callsFile,
-			Old:      "equality.Semantic.DeepEqual(spec.Decision, r.mandate.Spec.Decision)",
-			Off:      "(!ON || equality.Semantic.DeepEqual(spec.Decision, r.mandate.Spec.Decision))",
+			Why: "after a restore of etcd, another edit can have the same generation", File: "review.go",
+			Old:      "equality.Semantic.DeepEqual(live.Spec.Decision, r.mandate.Spec.Decision)",
+			Off:      "(!ON || equality.Semantic.DeepEqual(live.Spec.Decision, r.mandate.Spec.Decision))",
 			CaughtBy: "TestOrdersStill", Fails: "TestOrdersStill",
 		},
 		"verify the IdentityService": {
@@ -242,7 +242,8 @@ func guards() map[string]explore.Guard {
 			Why:  "a 404 never leads to a create",
 			File: "decide_observe.go",
 			Old:  "	case a.missing():\n		return decideMissing(f)",
-			Off: "	case a.missing() && !ON:\n		return decision{Step: pick(f.create.inputs.resolved(), stepClaim, stepResolve)}\n" +
+			Off: "	case a.missing() && !ON:\n" +
+				"		return decision{Step: pick(f.create.inputs.resolved(), stepClaim, stepResolve)}\n" +
 				"	case a.missing():\n		return decideMissing(f)",
 			CaughtBy: "TestExplore/alone: missing applications", Fails: "I[15]: ",
 		},

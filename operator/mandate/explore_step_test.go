@@ -196,14 +196,14 @@ func resume(
 		p.facts.observe.readAt = time.Time{}
 	} else {
 		*p = *o.current
-		p.reviewed = slices.Clone(p.reviewed)
+		p.actor.reviewed = slices.Clone(p.actor.reviewed)
 		// The limiter of this step: at the same time, other workers of the explorer go on with the same reconciliation.
 		own, _ := r.services.Connections.Get(p.session.Key)
 		p.session.Connection.Mandates = own.Mandates
 	}
 	s.current = p
-	p.Reconciler, p.client = r, fakeService{environment: s}
-	p.subscriber.subscriberDependencies = p.subscriberDependencies()
+	p.Reconciler = r
+	p.connect(fakeService{environment: s})
 	return p, what, nil
 }
 
@@ -217,11 +217,21 @@ func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c.live, c.calls = liveRead{}, 0
 	c.decided, c.answered = time.Time{}, time.Time{}
 	if p != nil {
-		p.Reconciler, p.client = nil, nil
-		p.subscriber.subscriberDependencies = subscriberDependencies{}
+		p.disconnect()
 		p.session.Slot.Release() // the limiter bounds workers, of which there is one here
 	}
 	return &c
+}
+
+// disconnect drops what the next step has anew.
+func (r *reconciliation) disconnect() {
+	r.Reconciler, r.client = nil, nil
+	r.sharedDependencies = sharedDependencies{}
+	r.deleter = deleter{}
+	r.creator.scope, r.creator.creatorDependencies = nil, creatorDependencies{}
+	r.observer.scope, r.observer.observerDependencies = nil, observerDependencies{}
+	r.actor.scope, r.actor.actorDependencies = nil, actorDependencies{}
+	r.subscriber.scope, r.subscriber.subscriberDependencies = nil, subscriberDependencies{}
 }
 
 // remember asks for the local state of every Mandate that the operator may have remembered or seen.

@@ -143,7 +143,7 @@ func shown(reason string, change func(*facts), health string) situation {
 }
 
 func shownFor(m *v1alpha1.Mandate, reason string, change func(*facts)) *v1alpha1.Mandate {
-	p := &reconciliation{Reconciler: &Reconciler{}, mandate: m, reference: "acme", facts: bound(change)}
+	p := connected(&Reconciler{}, scope{mandate: m, reference: "acme", facts: bound(change)}, nil)
 	p.facts.now = now
 	p.statusFor(&m.Status, reason)
 	return m

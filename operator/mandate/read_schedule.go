@@ -36,14 +36,14 @@ type connectionVersion struct {
 	generation  int64    // of the IdentityService
 }
 
-func (r *reconciliation) connectionVersion() connectionVersion {
+func (r *scope) connectionVersion() connectionVersion {
 	c := &r.session.Connection
 	return connectionVersion{c.Account, c.Credentials, c.Generation}
 }
 
 // nextRead is when the application is to be read; the zero time means at once.
 func (r *reconciliation) nextRead() time.Time {
-	state := r.localState.Get(r.mandate)
+	state := r.local()
 	started := state.firstSeen.IsZero()
 	if started {
 		state.firstSeen = r.facts.now
@@ -60,7 +60,7 @@ func (r *reconciliation) nextRead() time.Time {
 		state.forgetAccount(r.facts.now, r.knownAccount(), sought, r.phase(used.LookWithin))
 	}
 	if started || !scheduled || state.known != before {
-		r.localState.Update(r.mandate, func(s *localState) {
+		r.learn(func(s *localState) {
 			state.recordChanges = s.recordChanges // others count them
 			*s = state
 		})
@@ -91,7 +91,7 @@ func (r *reconciliation) interrupted() bool {
 		r.facts.now.Sub(r.facts.createdTime) < time.Hour
 	stalled := meta.IsStatusConditionTrue(r.mandate.Status.Conditions, v1alpha1.ConditionStalled)
 	return unsubscribed || !stalled &&
-		(r.facts.act.decision.Outcome != "" && inReview || len(r.reviewed) < len(r.mandate.Spec.CheckReviews))
+		(r.facts.act.decision.Outcome != "" && inReview || len(r.actor.reviewed) < len(r.mandate.Spec.CheckReviews))
 }
 
 // firstRead is when a process that has just started reads the application. If the last read is not known, each Mandate
@@ -134,7 +134,7 @@ func (r *reconciliation) scheduleRead(reason string, after time.Duration) {
 	if !read && r.facts.failureReason == "" {
 		return
 	}
-	r.localState.Update(r.mandate, func(s *localState) {
+	r.learn(func(s *localState) {
 		s.readAt, s.lastReadBy = r.facts.now, r.connectionVersion()
 		if read {
 			s.due = time.Time{}
@@ -159,7 +159,7 @@ func (r *reconciliation) readIsOverdue() bool {
 
 // readOverdueAt is when readIsOverdue becomes true, if the application is not read before.
 func (r *reconciliation) readOverdueAt() time.Time {
-	state := r.localState.Get(r.mandate)
+	state := r.local()
 	last := state.firstSeen
 	if state.read.After(last) {
 		last = state.read
@@ -168,9 +168,9 @@ func (r *reconciliation) readOverdueAt() time.Time {
 }
 
 // pendingRequest is the request to reconcile that was not handled yet; "" if there is none.
-func (r *reconciliation) pendingRequest() string {
+func (r *scope) pendingRequest() string {
 	request := engine.ReconcileRequest(r.mandate)
-	if request == r.mandate.Status.LastHandledReconcileAt || request == r.localState.Get(r.mandate).handledRequest {
+	if request == r.mandate.Status.LastHandledReconcileAt || request == r.local().handledRequest {
 		return ""
 	}
 	return request

@@ -28,7 +28,8 @@ func idleReconciliation(uid string, at time.Time, change func(*v1alpha1.Mandate)
 	if change != nil {
 		change(m)
 	}
-	r := &reconciliation{Reconciler: &Reconciler{}, mandate: m, reviewed: reviewedBefore(m)}
+	r := connected(&Reconciler{}, scope{mandate: m}, nil)
+	r.actor.reviewed = reviewedBefore(m)
 	r.session.Connection = connection.Connection{MinPoll: 30 * time.Second, MaxPoll: time.Hour}
 	r.facts = facts{
 		now: at, bound: true, service: serviceFacts{Known: true},

@@ -26,62 +26,77 @@ import (
 // serviceClient is what a Mandate needs of the client of the service. The errors are those of the client.
 type serviceClient interface {
 	engine.ServiceClient
+	creatorClient
+	observerClient
+	actorClient
+	deleterClient
 	webhooksClient
-	CreateApplication(ctx context.Context, application idv.NewApplication) (*idv.Application, error)
-	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
-	DeleteApplication(ctx context.Context, id int64) (*idv.Change, error)
-	ArchiveApplication(ctx context.Context, id int64) (*idv.Change, error)
-	CompleteApplication(ctx context.Context, id int64, seen idv.State) (*idv.Change, error)
-	RejectApplication(ctx context.Context, id int64, seen idv.State) (*idv.Change, error)
-	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.Change, error)
-	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.Change, error)
-	RetrieveReferences(ctx context.Context) (*idv.References, error)
 }
 
-// reconciliation is one Reconcile of one Mandate: the facts, and what they were made from.
+// scope is what the sub-reconcilers of one Mandate share: the facts, and what they were made from.
+type scope struct {
+	mandate      *v1alpha1.Mandate // as the cache has it: without personal data
+	session      engine.Session
+	reference    string // of the application, "" while the connection is not known
+	facts        facts
+	record       *v1alpha1.ApplicationRecord // as it was last read or written
+	recordSet    bool                        // in this step
+	madeSalt     string                      // of a record that is to be made
+	request      idv.NewApplication          // set by Resolve or Verify; personal data
+	comparedWith *idv.NewApplication         // of the spec that an application was compared with; personal data
+	application  *idv.Application            // set by Read
+	projection   *projection                 // of the application
+	matching     individuals.Matching        // of the individuals of the spec and the application; set by Read
+
+	sharedDependencies
+}
+
+// sharedDependencies are what all of them work with.
+type sharedDependencies struct {
+	states  *engine.LocalState[localState]
+	now     func() time.Time
+	newSalt func() string
+}
+
+// local is what this process remembers of the Mandate.
+func (r *scope) local() localState { return r.states.Get(r.mandate) }
+
+func (r *scope) learn(change func(*localState)) localState { return r.states.Update(r.mandate, change) }
+
+// reconciliation is one Reconcile of one Mandate. It runs the sub-reconcilers over their scope, and makes the calls
+// that they order.
 type reconciliation struct {
 	*Reconciler
-	mandate          *v1alpha1.Mandate // as the cache has it: without personal data
-	session          engine.Session
-	client           serviceClient // of the session's connection
-	reference        string        // of the application, "" while the connection is not known
-	attempting       bool          // it may create an application, and a shutdown waits for it
-	deadline         engine.Deadline
-	readingCandidate bool          // what is read is an application that may be the Mandate's
-	nextCandidate    time.Duration // in how long a candidate is to be read again; 0: none is
+	scope
+	client        serviceClient // of the session's connection
+	deadline      engine.Deadline
+	attempting    bool        // it may send a call, and a shutdown waits for it
+	nonce         string      // of the call that this reconciliation makes
+	permit        *idv.Permit // of this call; nil: it waits itself
+	recordChanges int         // of the local state, when this began
 
-	facts         facts
-	record        *v1alpha1.ApplicationRecord // as it was last read or written
-	request       idv.NewApplication          // set by Resolve or Verify; personal data
-	comparedWith  *idv.NewApplication         // of the spec that an application was compared with; personal data
-	madeSalt      string                      // of a record that is to be made
-	application   *idv.Application            // set by Read
-	projection    *projection                 // of the application
-	matching      individuals.Matching        // of the individuals of the spec and the application; set by Read
-	rounds        []round                     // the evidence of the checks of each individual; nil: not computed
-	reviewed      []v1alpha1.ReviewStatus     // those of spec.checkReviews that were carried out
-	nonce         string                      // of the call that this reconciliation makes
-	permit        *idv.Permit                 // of this call; nil: it waits itself
-	recordChanges int                         // of the local state, when this began
-	checkReview   idv.CheckReview             // set by Verify; personal data
-
+	deleter    deleter
+	creator    creator
+	observer   observer
+	actor      actor
 	subscriber subscriber
 }
 
 // newReconciliation collects what can be known without a request to the API server or the service.
 func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Mandate) (*reconciliation, error) {
-	c := &reconciliation{
-		Reconciler: r, mandate: mandate, deadline: engine.NewDeadline(r.clock), reviewed: reviewedBefore(mandate),
-	}
+	c := &reconciliation{Reconciler: r, scope: scope{mandate: mandate}, deadline: engine.NewDeadline(r.clock)}
 	service, err := c.session.Resolve(ctx, r.services, mandate)
 	if err != nil {
 		return nil, err
 	}
+	var used serviceClient
 	if service.Known {
-		c.client = c.session.Connection.Client
+		used = c.session.Connection.Client
 	}
+	c.connect(used)
 	c.facts = c.newFacts(service)
-	state := c.localState.Get(mandate)
+	c.actor.reviewed = reviewedBefore(mandate)
+	state := c.local()
 	c.recordChanges = state.recordChanges
 	c.facts.observe.ownAccount = c.facts.id != 0 && state.known == c.knownAccount()
 	c.facts.observe.openCall = state.attempt != engine.FirstSeen{}
@@ -97,14 +112,38 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	case service.Known:
 		c.reference = spec.Reference
 	}
-	c.selectCandidates()
+	c.creator.selectCandidates()
 	c.facts.create.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()
 	if spec.Adopt != nil && !c.facts.bound {
 		c.facts.create.adopt = spec.Adopt.ApplicationID
 	}
 	c.yieldToOtherNamespaces()
-	c.subscriber = c.newSubscriber()
+	c.subscriber.start(&r.subscribed)
 	return c, nil
+}
+
+// connect gives the sub-reconcilers what they work with: each only what it uses.
+func (r *reconciliation) connect(service serviceClient) {
+	of, shared := r.Reconciler, &r.scope
+	r.client = service
+	shared.sharedDependencies = sharedDependencies{
+		states: &of.localState, now: func() time.Time { return of.clock.Now() }, newSalt: of.newSalt,
+	}
+	r.deleter.scope, r.deleter.deleterDependencies = shared, deleterDependencies{
+		client: service, metadata: of.metadata, events: of.events,
+	}
+	r.creator.scope, r.creator.creatorDependencies = shared, creatorDependencies{
+		client: service, cache: of.cache, live: of.live, liveServices: of.liveServices, services: of.services,
+		statusWriter: of.statusWriter, ledger: of.ledger, adoptionMutex: &of.adoptionMutex, recovered: of.recovered,
+		giveUpAfter: of.giveUpAfter, observe: r.observer.observeCandidate,
+	}
+	r.observer.scope, r.observer.observerDependencies = shared, observerDependencies{
+		client: service, live: of.live, services: of.services, missing: &of.missing,
+	}
+	r.actor.scope, r.actor.actorDependencies = shared, actorDependencies{client: service}
+	r.subscriber.scope, r.subscriber.subscriberDependencies = shared, subscriberDependencies{
+		client: service, live: of.live,
+	}
 }
 
 // yieldToOtherNamespaces delays a poll while the polls of its namespace write more than their share. Those that are
@@ -132,12 +171,12 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	status := &r.mandate.Status
 	used := &r.session.Connection
 	f := facts{
-		now:         r.clock.Now(),
+		now:         r.now(),
 		settleDelay: r.settleDelay,
 		suspended:   spec.Suspend,
 		outcome:     status.Outcome,
 		service:     service,
-		deletion:    r.newDeletionFacts(r.mandate),
+		deletion:    newDeletionFacts(r.mandate, r.giveUpAfter),
 		create: createFacts{
 			neverReconciled:   status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
 			tooManyUnrecorded: r.runner.UnrecordedOf(r.session.Key) >= engine.MaxUnrecorded,
@@ -178,15 +217,15 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	return f
 }
 
-func (r *reconciliation) name() types.NamespacedName { return client.ObjectKeyFromObject(r.mandate) }
+func (r *scope) name() types.NamespacedName { return client.ObjectKeyFromObject(r.mandate) }
 
 // Decide gives the next step.
 func (r *reconciliation) Decide() decision {
-	r.facts.now = r.clock.Now()
+	r.facts.now = r.now()
 	return r.decide()
 }
 
-func (r *reconciliation) decide() decision { return decide(r.facts, r.subscriber.facts) }
+func (r *reconciliation) decide() decision { return decide(r.facts, r.subscriber.subscription) }
 
 // TryAcquire takes a slot of the connection, so that the Mandates of one connection do not take all workers. What leads
 // up to a request is in the slot, too: it is not done twice. Without a connection that works, no request is sent.
@@ -268,11 +307,29 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	if s == stepSend && r.facts.attempt.kind != v1alpha1.CallSubscribe {
 		r.facts.act.phase = actSent
 	}
-	err := r.perform(ctx, s)
-	if err == nil {
-		r.nextSlot()
+	before := r.application
+	if err := r.perform(ctx, s); err != nil {
+		return err
 	}
-	return err
+	if r.application != nil && r.application != before {
+		r.actor.observeEvidence()
+		r.subscriber.subscription.readHere = true
+	}
+	if r.recordSet {
+		r.takeRecord()
+	}
+	r.nextSlot()
+	return nil
+}
+
+// takeRecord has the sub-reconcilers take over what a record says.
+func (r *reconciliation) takeRecord() {
+	r.recordSet = false
+	if r.facts.record.candidate != 0 {
+		r.creator.selectCandidates()
+	}
+	r.actor.computeEvidence()
+	r.dropUnsent()
 }
 
 func (r *reconciliation) perform(ctx context.Context, s step) error {
@@ -280,7 +337,7 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 	case stepReadRecord:
 		return r.readRecord(ctx)
 	case stepResolve:
-		return r.resolve(ctx)
+		return r.creator.resolve(ctx)
 	case stepClaim:
 		return r.claim(ctx)
 	case stepBegin:
@@ -292,29 +349,29 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 	case stepConclude:
 		return r.conclude(ctx)
 	case stepDeposit:
-		return r.deposit(ctx)
+		return r.creator.deposit(ctx)
 	case stepResolveLost:
 		return r.resolveLost(ctx)
 	case stepShowPending:
 		r.showPending(ctx)
 	case stepRead:
-		r.read(ctx)
+		r.observer.read(ctx)
 	case stepProbe:
-		r.probe(ctx)
+		r.observer.probe(ctx)
 	case stepAdopt:
-		return r.adopt(ctx)
+		return r.creator.adopt(ctx)
 	case stepReadCandidate:
-		r.readCandidate(ctx)
+		r.creator.readCandidate(ctx)
 	case stepBind:
-		return r.bindFound(ctx)
+		return r.creator.bindFound(ctx)
 	case stepFinalizer:
-		return r.setFinalizer(ctx)
+		return r.deleter.setFinalizer(ctx)
 	case stepAcquireSlot:
 		r.acquireSubscriptionSlot()
 	case stepBeginSubscription:
 		r.subscriber.retryOn(ctx, "Failed to record the subscription, sent nothing", r.begin(ctx, subscribeOrder()))
 	case stepFindSubscription:
-		r.subscriber.find(ctx, r.facts.id)
+		r.subscriber.find(ctx)
 	case stepResolveSubscription:
 		entry := r.facts.record.made(subscribeOrder())
 		err := r.endOther(ctx, entry, r.subscriber.result())
@@ -336,7 +393,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		return staleCache, nil
 	case reasonNotDue:
 		err := r.writeSubscription(ctx) // before it is due: a conflict has it written again
-		after := sooner(decided.RequeueAfter, engine.Jitter(r.subscriber.due(r.facts, &r.mandate.Status)))
+		after := sooner(decided.RequeueAfter, engine.Jitter(r.subscriber.due()))
 		return reconcile.Result{RequeueAfter: after, Priority: engine.Priority(false)}, err
 	}
 	r.sayContradiction()
@@ -359,21 +416,21 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
 	priority := engine.Priority(r.facts.id == 0 || callsLeft)
 	after := r.requeueAfter(decided, failures)
-	r.selectCandidates()
-	if r.nextCandidate > 0 && after > 0 {
-		after = min(after, engine.Jitter(r.nextCandidate))
+	r.creator.selectCandidates()
+	if r.creator.nextCandidate > 0 && after > 0 {
+		after = min(after, engine.Jitter(r.creator.nextCandidate))
 	}
 	if r.facts.create.candidatePending && r.facts.id == 0 && after > 0 {
 		after = min(after, engine.Jitter(lagAllowance))
 	}
 	r.scheduleRead(decided.Reason, after)
-	after = sooner(after, engine.Jitter(r.subscriber.due(r.facts, &r.mandate.Status)))
+	after = sooner(after, engine.Jitter(r.subscriber.due()))
 	return reconcile.Result{RequeueAfter: after, Priority: priority}, nil
 }
 
 // continues reports whether the reconciliation before left something to do.
-func (r *reconciliation) continues() bool {
-	return r.localState.Get(r.mandate).left == r.mandate.Generation
+func (r *scope) continues() bool {
+	return r.local().left == r.mandate.Generation
 }
 
 // continueLater remembers whether this reconciliation leaves something to do, or has to write its status again.
@@ -382,8 +439,8 @@ func (r *reconciliation) continueLater(left bool) {
 	if left {
 		generation = r.mandate.Generation
 	}
-	if generation != r.localState.Get(r.mandate).left {
-		r.localState.Update(r.mandate, func(s *localState) { s.left = generation })
+	if generation != r.local().left {
+		r.learn(func(s *localState) { s.left = generation })
 	}
 }
 
@@ -408,7 +465,7 @@ func (r *reconciliation) Release() {
 }
 
 // requestFailed ends the reconciliation with a reason after a request that failed.
-func (r *reconciliation) requestFailed(ctx context.Context, err error, reason string) {
+func (r *scope) requestFailed(ctx context.Context, err error, reason string) {
 	r.facts.failureReason = reason
 	r.facts.retryAfter = idv.RetryAfterOf(err)
 	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())

@@ -36,7 +36,7 @@ func (r *Reconciler) RecordChanged(mandate types.NamespacedName) {
 func (s *localState) recordOutdated() bool { return s.recordChanges != s.recordShown }
 
 // setRecord takes over what a record says.
-func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
+func (r *scope) setRecord(record *v1alpha1.ApplicationRecord) {
 	r.record = record
 	found := recordFacts{lookup: recordMissing}
 	if record != nil {
@@ -65,11 +65,7 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 	}
 	r.learnAccount()
 	r.setCreatedTime()
-	if found.candidate != 0 {
-		r.selectCandidates()
-	}
-	r.computeEvidence()
-	r.dropUnsent()
+	r.recordSet = true
 }
 
 // setCreate takes over what a record says of the create.
@@ -89,16 +85,16 @@ func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord) {
 
 // dropUnsent ends a call that this process has begun without an answer of the API server: it was not sent.
 func (r *reconciliation) dropUnsent() {
-	unsent := r.localState.Get(r.mandate).unsent
+	unsent := r.local().unsent
 	open := ledger.Find(r.record, func(c *v1alpha1.Call) bool { return c.Nonce == unsent && c.Result == "" })
 	if open != nil && r.facts.attempt.phase == attemptNone {
 		r.nonce = unsent
-		r.facts.attempt = attemptFacts{kind: open.Kind, phase: attemptUnsent, started: r.clock.Now()}
+		r.facts.attempt = attemptFacts{kind: open.Kind, phase: attemptUnsent, started: r.now()}
 	}
 }
 
 // setCreatedTime takes the creation time from the record of the application, if the status does not have it.
-func (r *reconciliation) setCreatedTime() {
+func (r *scope) setCreatedTime() {
 	if r.record == nil || r.facts.id == 0 || r.facts.id != r.facts.record.id || !r.facts.createdTime.IsZero() {
 		return
 	}
@@ -109,18 +105,18 @@ func (r *reconciliation) setCreatedTime() {
 }
 
 // firstSeen is when this process first saw the call whose result is open; zero if there is none.
-func (r *reconciliation) firstSeen(open *v1alpha1.Call) time.Time {
+func (r *scope) firstSeen(open *v1alpha1.Call) time.Time {
 	if open == nil {
-		if r.localState.Get(r.mandate).attempt != (engine.FirstSeen{}) {
-			r.localState.Update(r.mandate, func(s *localState) { s.attempt = engine.FirstSeen{} })
+		if r.local().attempt != (engine.FirstSeen{}) {
+			r.learn(func(s *localState) { s.attempt = engine.FirstSeen{} })
 		}
 		return time.Time{}
 	}
-	return r.localState.Update(r.mandate, func(s *localState) { s.attempt.See(open.Nonce, r.clock.Now()) }).attempt.Time
+	return r.learn(func(s *localState) { s.attempt.See(open.Nonce, r.now()) }).attempt.Time
 }
 
 // reloadIfLost has the ledger read again after a lost race: it says who won.
-func (r *reconciliation) reloadIfLost(ctx context.Context, err error) error {
+func (r *scope) reloadIfLost(ctx context.Context, err error) error {
 	if !errors.Is(err, ledger.ErrLost) {
 		return err
 	}
@@ -147,7 +143,7 @@ func (r *reconciliation) conclusion(entry *v1alpha1.Call) v1alpha1.Call {
 	default:
 		sends--
 	}
-	conclusion := ledger.Ended(*entry, result, r.clock.Now())
+	conclusion := ledger.Ended(*entry, result, r.now())
 	conclusion.Sends, conclusion.Answer = sends, answer
 	if a.candidate != 0 {
 		conclusion.CandidateID = &a.candidate

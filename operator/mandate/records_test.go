@@ -21,9 +21,9 @@ func TestRecordOfAnotherServiceOrReference(t *testing.T) {
 		"both":              {url: otherURL, reference: "ACME-2", reason: v1alpha1.ReasonIdentityServiceMismatch},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &reconciliation{
-				Reconciler: &Reconciler{clock: clock.RealClock{}}, mandate: &v1alpha1.Mandate{}, reference: "ACME-1",
-			}
+			r := connected(&Reconciler{clock: clock.RealClock{}}, scope{
+				mandate: &v1alpha1.Mandate{}, reference: "ACME-1",
+			}, nil)
 			r.session.Connection.URL = firstURL
 			r.setRecord(&v1alpha1.ApplicationRecord{Spec: v1alpha1.ApplicationRecordSpec{
 				ServiceURL: c.url, Reference: c.reference, ApplicationID: new(int64(7)),

@@ -50,7 +50,7 @@ var retriedReasons = []string{
 // countFailure gives the number of reconciliations in a row that failed, this one included. One that the service kept
 // from doing anything neither failed nor succeeded.
 func (r *reconciliation) countFailure(reason string) int {
-	return r.localState.Update(r.mandate, func(s *localState) {
+	return r.learn(func(s *localState) {
 		switch {
 		case slices.Contains(retriedReasons, reason):
 			s.failures++
@@ -160,7 +160,7 @@ func (r *reconciliation) isNotified() bool {
 	if r.session.Connection.Subscriptions == nil {
 		return true
 	}
-	subscribed := r.localState.Get(r.mandate).subscription.state == v1alpha1.SubscriptionSubscribed ||
+	subscribed := r.local().subscription.state == v1alpha1.SubscriptionSubscribed ||
 		r.mandate.Status.Subscription == v1alpha1.SubscriptionSubscribed
 	return subscribed && r.subscribed.coexist(r.session.Connection.Account)
 }
@@ -184,7 +184,7 @@ func (r *reconciliation) interval(least, most time.Duration) time.Duration {
 
 // lastChange is when the application last changed, as far as this process has seen or the conditions say.
 func (r *reconciliation) lastChange() time.Time {
-	last := r.localState.Get(r.mandate).changed
+	last := r.local().changed
 	for _, c := range r.mandate.Status.Conditions {
 		if c.LastTransitionTime.After(last) {
 			last = c.LastTransitionTime.Time

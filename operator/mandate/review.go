@@ -1,13 +1,65 @@
 package mandate
 
 import (
+	"context"
 	"slices"
 	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
 )
+
+// actor makes the calls on an application that the spec asks for: a decision, reviews of checks, archiving.
+type actor struct {
+	*scope
+	actorDependencies
+
+	reviewed    []v1alpha1.ReviewStatus // those of spec.checkReviews that were carried out
+	rounds      []round                 // the evidence of the checks of each individual; nil: not computed
+	checkReview idv.CheckReview         // set by ordersStill; personal data
+}
+
+// actorDependencies are what it works with.
+type actorDependencies struct{ client actorClient }
+
+type actorClient interface {
+	ArchiveApplication(ctx context.Context, id int64) (*idv.Change, error)
+	CompleteApplication(ctx context.Context, id int64, seen idv.State) (*idv.Change, error)
+	RejectApplication(ctx context.Context, id int64, seen idv.State) (*idv.Change, error)
+	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.Change, error)
+	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.Change, error)
+}
+
+// ordersStill reports whether the spec of a live Mandate asks for a call.
+func (r *actor) ordersStill(live *v1alpha1.Mandate, call *v1alpha1.Call) bool {
+	switch r.facts.attempt.kind {
+	case v1alpha1.CallArchive:
+		return live.Spec.Archived
+	case v1alpha1.CallComplete, v1alpha1.CallReject:
+		return equality.Semantic.DeepEqual(live.Spec.Decision, r.mandate.Spec.Decision)
+	default:
+		return r.takeReview(live, call)
+	}
+}
+
+// send sends a call.
+func (r *actor) send(ctx context.Context, call *v1alpha1.Call) (*idv.Change, error) {
+	switch id := r.facts.id; r.facts.attempt.kind {
+	case v1alpha1.CallComplete:
+		return r.client.CompleteApplication(ctx, id, r.application.State)
+	case v1alpha1.CallReject:
+		return r.client.RejectApplication(ctx, id, r.application.State)
+	case v1alpha1.CallArchive:
+		return r.client.ArchiveApplication(ctx, id)
+	case v1alpha1.CallAcceptCheck:
+		return r.client.AcceptCheck(ctx, call.Check, r.checkReview)
+	default:
+		return r.client.RejectCheck(ctx, call.Check, r.checkReview)
+	}
+}
 
 // A review is sent while its check has the evidence that its author has seen, and is carried out once. What identifies
 // it is individual, check, evidence and decision, as in the spec. The log knows of it before it is sent, so that no
@@ -48,7 +100,7 @@ func reviewOrder(key v1alpha1.ReviewStatus, check int64) v1alpha1.Call {
 
 // seenBy is the evidence that a check had when a review of this spec was sent for it; "" if none was. What the service
 // makes of a check after that is no change that the author of a decision has to see first.
-func (r *reconciliation) seenBy(individual string, check *idv.Check) string {
+func (r *actor) seenBy(individual string, check *idv.Check) string {
 	for i := range r.mandate.Spec.CheckReviews {
 		key := keyOf(&r.mandate.Spec.CheckReviews[i])
 		if key.Individual != individual {
@@ -66,7 +118,7 @@ func (r *reconciliation) seenBy(individual string, check *idv.Check) string {
 
 // pendingReviews are the calls for those of spec.checkReviews that are not done: the check has the evidence that the
 // review names, and was not decided that way.
-func (r *reconciliation) pendingReviews() (pending []v1alpha1.Call) {
+func (r *actor) pendingReviews() (pending []v1alpha1.Call) {
 	a := &r.facts.application
 	a.reviewOutdated, a.reviewShown = false, false
 	for index := range r.mandate.Spec.CheckReviews {
@@ -98,7 +150,7 @@ func (r *reconciliation) pendingReviews() (pending []v1alpha1.Call) {
 // selected finds the check of a review: the one that it was sent for, else the one with the evidence, else the only one
 // of that name. current reports that the check has the evidence. A check without an id, or with
 // one that no status holds, cannot be decided.
-func (r *reconciliation) selected(
+func (r *actor) selected(
 	individual int, of v1alpha1.ReviewStatus, entry *v1alpha1.Call,
 ) (found *idv.Check, current bool) {
 	checks, several := r.matching.Individuals[individual].Checks, false
@@ -131,8 +183,7 @@ func isDecided(check *idv.Check, decision v1alpha1.CheckDecision) bool {
 
 // takeReview takes what is to be sent with a review from the live Mandate, and reports whether it still asks for it.
 // The comment is personal data, which no cache has.
-func (r *reconciliation) takeReview(live *v1alpha1.Mandate) bool {
-	entry := r.attempted()
+func (r *actor) takeReview(live *v1alpha1.Mandate, entry *v1alpha1.Call) bool {
 	for i := range live.Spec.CheckReviews {
 		wanted := &live.Spec.CheckReviews[i]
 		if order := reviewOrder(keyOf(wanted), entry.Check); !sameOrder(&order, entry) {

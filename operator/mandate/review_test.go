@@ -8,10 +8,10 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 )
 
-// reviewing is a reconciliation that has read an application of one individual with these checks.
-func reviewing(m *v1alpha1.Mandate, checks ...idv.Check) *reconciliation {
+// reviewing is the actor of a reconciliation that has read an application of one individual with these checks.
+func reviewing(m *v1alpha1.Mandate, checks ...idv.Check) *actor {
 	m.Spec.Individuals = []v1alpha1.Individual{{Name: "jane"}}
-	r := &reconciliation{mandate: m, reviewed: reviewedBefore(m), record: &v1alpha1.ApplicationRecord{}}
+	r := &actor{scope: &scope{mandate: m, record: &v1alpha1.ApplicationRecord{}}, reviewed: reviewedBefore(m)}
 	r.matching.Individuals = []*idv.Individual{{ID: 70, Checks: checks}}
 	_, evidence := r.key().Individual(r.matching.Individuals[0], "")
 	r.rounds = []round{{checks: evidence}}

@@ -27,7 +27,7 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string, failure
 	if !equality.Semantic.DeepEqual(*updated, r.mandate.Status) {
 		updated.LastHandledReconcileAt = cmp.Or(request, updated.LastHandledReconcileAt)
 		r.showRead(updated)
-		if _, err := r.patchStatus(ctx, updated); err != nil {
+		if _, err := r.patchStatus(ctx, r.statusWriter, updated); err != nil {
 			return err
 		}
 		if !r.urgent() {
@@ -35,7 +35,7 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string, failure
 		}
 		r.recordEvent(&r.mandate.Status, updated)
 	}
-	r.localState.Update(r.mandate, func(s *localState) { s.handledRequest = cmp.Or(request, s.handledRequest) })
+	r.learn(func(s *localState) { s.handledRequest = cmp.Or(request, s.handledRequest) })
 	return nil
 }
 
@@ -43,11 +43,11 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string, failure
 // answers. If a read is not due, only the subscription can be other than it was.
 func (r *reconciliation) compose(reason string, failures int) (status *v1alpha1.MandateStatus, request string) {
 	status = r.mandate.Status.DeepCopy()
-	r.subscriber.show(r.facts, status.Subscription, status)
+	r.subscriber.show(status)
 	if reason == reasonNotDue {
 		return status, ""
 	}
-	status.Reviews = slices.Clone(r.reviewed)
+	status.Reviews = slices.Clone(r.actor.reviewed)
 	kept := r.keepsStatus(reason, failures)
 	switch {
 	case !kept:
@@ -83,13 +83,15 @@ func (r *reconciliation) writeSubscription(ctx context.Context) error {
 // showRead writes when the application was last read. It is no reason for a write: polls that find nothing new cost
 // none.
 func (r *reconciliation) showRead(status *v1alpha1.MandateStatus) {
-	if read := r.localState.Get(r.mandate).read; !read.IsZero() {
+	if read := r.local().read; !read.IsZero() {
 		status.LastReadTime = &metav1.Time{Time: read.Truncate(time.Second)}
 	}
 }
 
 // patchStatus writes a status, and gives the resourceVersion that the Mandate has then.
-func (r *reconciliation) patchStatus(ctx context.Context, updated *v1alpha1.MandateStatus) (string, error) {
+func (r *scope) patchStatus(
+	ctx context.Context, writer client.SubResourceWriter, updated *v1alpha1.MandateStatus,
+) (string, error) {
 	version := metav1.ObjectMeta{ResourceVersion: r.mandate.ResourceVersion}
 	before := &v1alpha1.Mandate{ObjectMeta: version, Status: r.mandate.Status}
 	after := &v1alpha1.Mandate{ObjectMeta: version, Status: *updated}
@@ -98,7 +100,7 @@ func (r *reconciliation) patchStatus(ctx context.Context, updated *v1alpha1.Mand
 		return "", err
 	}
 	written := engine.MetadataOf("Mandate", r.name())
-	err = r.statusWriter.Patch(ctx, written, client.RawPatch(types.MergePatchType, patch))
+	err = writer.Patch(ctx, written, client.RawPatch(types.MergePatchType, patch))
 	return written.ResourceVersion, err
 }
 
@@ -137,7 +139,7 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 	r.showApplication(status, id)
 	if r.application != nil && bound {
 		r.projection.show(status)
-		r.showEvidence(status)
+		r.actor.showEvidence(status)
 	}
 	if status.Outcome == v1alpha1.OutcomeDeleted && f.application.read() && reason == v1alpha1.ReasonAccepted {
 		status.Outcome = "" // it was found again
@@ -155,7 +157,7 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 }
 
 // showApplication shows the application that the Mandate has, 0 for none, and its reference.
-func (r *reconciliation) showApplication(status *v1alpha1.MandateStatus, id int64) {
+func (r *scope) showApplication(status *v1alpha1.MandateStatus, id int64) {
 	if status.ApplicationID == nil {
 		status.Reference = cmp.Or(r.existingReference(), r.reference, status.Reference)
 	}
@@ -167,7 +169,7 @@ func (r *reconciliation) showApplication(status *v1alpha1.MandateStatus, id int6
 
 // existingReference returns the reference of an application that exists, or may exist, if the manifest now has another
 // reference; "" otherwise.
-func (r *reconciliation) existingReference() string {
+func (r *scope) existingReference() string {
 	if mismatch(&r.facts.record) == "" {
 		return ""
 	}
@@ -358,11 +360,11 @@ const eventApplicationFound = "ApplicationFound"
 // one. The outcome stays, and decides what the operator does.
 func (r *reconciliation) sayContradiction() {
 	contradicts := r.facts.contradicts()
-	said := r.localState.Get(r.mandate).contradicted
+	said := r.local().contradicted
 	if !r.facts.application.read() || contradicts == said {
 		return
 	}
-	r.localState.Update(r.mandate, func(s *localState) { s.contradicted = contradicts })
+	r.learn(func(s *localState) { s.contradicted = contradicts })
 	if contradicts {
 		r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, eventOutcomeContradicted, engine.ActionObserve,
 			"The service shows another state than the outcome of this Mandate; see status.state. The outcome stays. Ask "+

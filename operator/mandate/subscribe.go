@@ -26,22 +26,19 @@ const subscribeTimeout = 12 * time.Second
 // subscriber subscribes the application of a Mandate to notifications, once the status shows it and everything else is
 // done. It delays nothing else, and what fails of it ends nothing else.
 type subscriber struct {
+	*scope
 	subscriberDependencies
 
-	facts      subscriptionFacts
-	retryAfter time.Duration // in how long to go on; 0: with the next reconciliation
-	url        idv.Secret    // of the receiver, with its token; set by verify
-	payload    idv.Raw       // further fields of the subscription, set with it
+	subscription subscriptionFacts
+	retryAfter   time.Duration // in how long to go on; 0: with the next reconciliation
+	url          idv.Secret    // of the receiver, with its token; set by verify
+	payload      idv.Raw       // further fields of the subscription, set with it
 }
 
 // subscriberDependencies are what it works with.
 type subscriberDependencies struct {
-	client     webhooksClient // of the connection
-	live       client.Reader
-	localState *engine.LocalState[localState]
-	mandate    *v1alpha1.Mandate         // whose local state it uses
-	to         *connection.Subscriptions // where the service delivers; nil: somebody else subscribes
-	by         connectionVersion
+	client webhooksClient // of the connection
+	live   client.Reader
 }
 
 // webhooksClient is what a subscriber needs of the client of the service.
@@ -58,70 +55,67 @@ type knownSubscription struct {
 	failures    int               // in a row
 }
 
-func (r *reconciliation) subscriberDependencies() subscriberDependencies {
-	return subscriberDependencies{
-		client: r.client, live: r.live, localState: &r.localState, mandate: r.mandate,
-		to: r.session.Connection.Subscriptions, by: r.connectionVersion(),
+// start finds out whether there is to be a subscription, when the other facts are known.
+func (s *subscriber) start(subscribed *subscribedApplications) {
+	status := &s.mandate.Status
+	if s.to() == nil || status.ApplicationID == nil || status.Outcome != "" || status.Archived {
+		return
+	}
+	local, facts := s.local(), &s.subscription
+	facts.readHere = s.facts.observe.ownAccount && local.readBy == s.knownAccount()
+	facts.wish, facts.ended = wanted, status.Subscription
+	if known := local.subscription; known.state != "" && known.over == status.Subscription {
+		facts.ended = known.state
+	}
+	switch facts.ended {
+	case v1alpha1.SubscriptionSubscribed:
+		sent := engine.ParseNotificationRequest(engine.ReconcileRequest(s.mandate)).Time
+		subscribed.notified(s.session.Connection.Account, *status.ApplicationID, s.facts.createdTime, sent)
+	case v1alpha1.SubscriptionRefused, v1alpha1.SubscriptionOutcomeUnknown:
+		if s.goesOn(s.pendingRequest()) {
+			facts.wish, facts.ended = wantedAgain, ""
+		}
+	}
+	if facts.ended != "" {
+		facts.wish = notWanted
 	}
 }
 
-// newSubscriber is that of a reconciliation whose other facts are known.
-func (r *reconciliation) newSubscriber() subscriber {
-	s, status := subscriber{subscriberDependencies: r.subscriberDependencies()}, &r.mandate.Status
-	if s.to == nil || status.ApplicationID == nil || status.Outcome != "" || status.Archived {
-		return s
-	}
-	local := r.localState.Get(r.mandate)
-	s.facts.readHere = r.facts.observe.ownAccount && local.readBy == r.knownAccount()
-	s.facts.wish, s.facts.ended = wanted, status.Subscription
-	if known := local.subscription; known.state != "" && known.over == status.Subscription {
-		s.facts.ended = known.state
-	}
-	switch s.facts.ended {
-	case v1alpha1.SubscriptionSubscribed:
-		sent := engine.ParseNotificationRequest(engine.ReconcileRequest(r.mandate)).Time
-		r.subscribed.notified(s.by.account, *status.ApplicationID, r.facts.createdTime, sent)
-	case v1alpha1.SubscriptionRefused, v1alpha1.SubscriptionOutcomeUnknown:
-		if s.goesOn(r.pendingRequest()) {
-			s.facts.wish, s.facts.ended = wantedAgain, ""
-		}
-	}
-	if s.facts.ended != "" {
-		s.facts.wish = notWanted
-	}
-	return s
-}
+// to is where the service delivers; nil: somebody else subscribes.
+func (s *subscriber) to() *connection.Subscriptions { return s.session.Connection.Subscriptions }
 
 // goesOn reports whether to go on with a subscription that was refused, or may exist: because a person asks for it, or
 // because the service was edited.
 func (s *subscriber) goesOn(request string) bool {
-	known := s.learn(func(k *knownSubscription) {
+	known := s.remember(func(k *knownSubscription) {
 		if k.by == (connectionVersion{}) {
-			k.by = s.by
+			k.by = s.connectionVersion()
 		}
 	})
-	return request != "" && !engine.IsNotification(request) || known.by != s.by
+	return request != "" && !engine.IsNotification(request) || known.by != s.connectionVersion()
 }
 
-func (s *subscriber) learn(change func(*knownSubscription)) knownSubscription {
-	return s.localState.Update(s.mandate, func(l *localState) { change(&l.subscription) }).subscription
+func (s *subscriber) remember(change func(*knownSubscription)) knownSubscription {
+	return s.learn(func(l *localState) { change(&l.subscription) }).subscription
 }
 
 // acquired takes over whether there is a slot. If not, the Mandate is woken up later.
 func (s *subscriber) acquired(slot bool) {
-	s.facts.phase = subscriptionPaused
+	s.subscription.phase = subscriptionPaused
 	if slot {
-		s.facts.phase = subscriptionActive
+		s.subscription.phase = subscriptionActive
 	}
 }
 
 // begun is for a subscription that is about to be sent: what it comes to is looked up, and ends it.
-func (s *subscriber) begun() { s.facts.phase, s.facts.lookup = subscriptionBegun, notLooked }
+func (s *subscriber) begun() {
+	s.subscription.phase, s.subscription.lookup = subscriptionBegun, notLooked
+}
 
 // pause ends what is done for it in this reconciliation.
 func (s *subscriber) pause(retryAfter time.Duration) {
-	s.facts.phase = subscriptionPaused
-	known := s.learn(func(k *knownSubscription) { k.failures++ })
+	s.subscription.phase = subscriptionPaused
+	known := s.remember(func(k *knownSubscription) { k.failures++ })
 	s.retryAfter = max(retryAfter, engine.RequeueBackoff.After(known.failures))
 }
 
@@ -143,7 +137,7 @@ var (
 // verify reads where the service is to deliver, directly before the request. The token is in no cache.
 func (s *subscriber) verify(ctx context.Context) bool {
 	urls, digest, err := s.receiverURLs(ctx)
-	if err == nil && !slices.Contains(s.to.TokenDigests, digest) {
+	if err == nil && !slices.Contains(s.to().TokenDigests, digest) {
 		err = errUnknownToken // it would refuse the question of the service, which may then refuse the subscription
 	}
 	if err != nil {
@@ -158,7 +152,7 @@ func (s *subscriber) verify(ctx context.Context) bool {
 // receiverURLs are where the service delivers: with the token, whose digest it gives, too, and with the one before it
 // while that is rotated.
 func (s *subscriber) receiverURLs(ctx context.Context) (urls []idv.Secret, digest string, err error) {
-	secret, err := secrets.Get(ctx, s.live, s.to.Secret, v1alpha1.SecretUseNotifications)
+	secret, err := secrets.Get(ctx, s.live, s.to().Secret, v1alpha1.SecretUseNotifications)
 	if err != nil {
 		return nil, "", err
 	}
@@ -171,19 +165,19 @@ func (s *subscriber) receiverURLs(ctx context.Context) (urls []idv.Secret, diges
 		return nil, "", errPayload
 	}
 	s.payload = idv.Hide(payload)
-	urls = []idv.Secret{idv.Hide(receiver.URL(s.to.URL, s.to.Path, token))}
+	urls = []idv.Secret{idv.Hide(receiver.URL(s.to().URL, s.to().Path, token))}
 	if previous, ok := receiver.TokenOf(secret.Data[receiver.KeyPreviousToken]); ok {
-		urls = append(urls, idv.Hide(receiver.URL(s.to.URL, s.to.Path, previous)))
+		urls = append(urls, idv.Hide(receiver.URL(s.to().URL, s.to().Path, previous)))
 	}
 	return urls, receiver.Digest(token), nil
 }
 
 // send sends the subscription.
-func (s *subscriber) send(ctx context.Context, id int64) (*idv.Change, error) {
+func (s *subscriber) send(ctx context.Context) (*idv.Change, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), subscribeTimeout)
 	defer cancel()
 	answer, err := s.client.SubscribeWebhook(ctx, idv.Subscription{
-		URL: s.url, Events: s.to.Events, ApplicationID: id, FieldNames: s.to.FieldNames, Payload: s.payload,
+		URL: s.url, Events: s.to().Events, ApplicationID: s.facts.id, FieldNames: s.to().FieldNames, Payload: s.payload,
 	})
 	if err != nil {
 		return nil, err
@@ -192,17 +186,17 @@ func (s *subscriber) send(ctx context.Context, id int64) (*idv.Change, error) {
 }
 
 // find looks whether the service has the subscription of the application.
-func (s *subscriber) find(ctx context.Context, id int64) {
+func (s *subscriber) find(ctx context.Context) {
 	urls, _, err := s.receiverURLs(ctx)
 	if err == nil {
-		s.facts.lookup, err = s.lookUp(ctx, id, urls)
+		s.subscription.lookup, err = s.lookUp(ctx, urls)
 	}
 	s.retryOn(ctx, "Failed to look for the subscription of the application", err)
 }
 
 // lookUp says what the service shows of the subscriptions of an application.
-func (s *subscriber) lookUp(ctx context.Context, id int64, urls []idv.Secret) (subscriptionLookup, error) {
-	shown, err := s.client.RetrieveWebhook(ctx, id, cmp.Or(s.to.FieldNames["url"], "url"))
+func (s *subscriber) lookUp(ctx context.Context, urls []idv.Secret) (subscriptionLookup, error) {
+	shown, err := s.client.RetrieveWebhook(ctx, s.facts.id, cmp.Or(s.to().FieldNames["url"], "url"))
 	switch {
 	case idv.IsNotFound(err):
 		return lookupUnclear, nil
@@ -219,34 +213,37 @@ func (s *subscriber) lookUp(ctx context.Context, id int64, urls []idv.Secret) (s
 
 // result is what a look-up showed of a subscription whose answer was unclear.
 func (s *subscriber) result() v1alpha1.CallResult {
-	if s.facts.lookup == lookupFound {
+	if s.subscription.lookup == lookupFound {
 		return v1alpha1.CallDone
 	}
 	return v1alpha1.CallUnknown
 }
 
 // show shows what is known of it in a status that has said something else before.
-func (s *subscriber) show(f facts, before v1alpha1.SubscriptionState, status *v1alpha1.MandateStatus) {
-	state := s.facts.state(f)
+func (s *subscriber) show(status *v1alpha1.MandateStatus) {
+	state, before := s.subscription.state(s.facts), status.Subscription
 	if state == "" || status.ApplicationID == nil {
 		return
 	}
-	if status.Subscription != state || s.facts.wish == wantedAgain {
-		s.learn(func(k *knownSubscription) { *k = knownSubscription{state: state, over: before, by: s.by} })
+	if status.Subscription != state || s.subscription.wish == wantedAgain {
+		s.remember(func(k *knownSubscription) {
+			*k = knownSubscription{state: state, over: before, by: s.connectionVersion()}
+		})
 	}
 	status.Subscription = state
 }
 
 // due is in how long to go on with it; 0: nothing waits for that.
-func (s *subscriber) due(f facts, status *v1alpha1.MandateStatus) time.Duration {
+func (s *subscriber) due() time.Duration {
+	f, status := s.facts, &s.mandate.Status
 	switch {
-	case s.to == nil, status.Outcome != "":
+	case s.to() == nil, status.Outcome != "":
 		return 0
 	case s.retryAfter > 0:
 		return s.retryAfter
 	case status.ApplicationID == nil && f.bound: // the cache will show the application soon
 		return 2 * nextCallDelay
-	case s.facts.wish != notWanted && f.record.open() != nil && f.mayBeUnderWay():
+	case s.subscription.wish != notWanted && f.record.open() != nil && f.mayBeUnderWay():
 		return f.record.observed.Add(f.settleDelay).Sub(f.now)
 	default:
 		return 0

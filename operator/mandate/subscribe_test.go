@@ -17,11 +17,18 @@ import (
 // subscribable is a reconciliation of a Mandate whose status shows an application, which is to be subscribed.
 func subscribable(change func(*reconciliation)) *reconciliation {
 	m := situated(func(m *v1alpha1.Mandate) { m.Status.ApplicationID = new(int64(7)) })
-	r := &reconciliation{Reconciler: &Reconciler{clock: explore.Clock{Time: now}}, mandate: m}
+	r := connected(&Reconciler{clock: explore.Clock{Time: now}}, scope{mandate: m}, nil)
 	r.session.Connection.Subscriptions, r.session.Connection.Generation = &connection.Subscriptions{}, 1
 	change(r)
-	r.subscriber = r.newSubscriber()
+	r.startSubscriber()
 	return r
+}
+
+// startSubscriber gives what a reconciliation that begins now knows of the subscription.
+func (r *reconciliation) startSubscriber() subscriptionFacts {
+	r.subscriber.subscription = subscriptionFacts{}
+	r.subscriber.start(&r.subscribed)
+	return r.subscriber.subscription
 }
 
 // A subscription is for an application that the status shows, and of which something is to come.
@@ -39,7 +46,7 @@ func TestSubscriptionIsWanted(t *testing.T) {
 		},
 		"an application that is archived": {func(r *reconciliation) { r.mandate.Status.Archived = true }, false},
 	} {
-		if got := subscribable(test.change).subscriber.facts.wish == wanted; got != test.want {
+		if got := subscribable(test.change).subscriber.subscription.wish == wanted; got != test.want {
 			t.Errorf("%s: a subscription is wanted: %t, want %t", name, got, test.want)
 		}
 	}
@@ -70,7 +77,7 @@ func TestSubscriptionEnds(t *testing.T) {
 			r.mandate.Status.Subscription, r.mandate.Status.LastHandledReconcileAt = test.state, handled
 			r.mandate.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: handled}
 		})
-		before := r.subscriber.facts
+		before := r.subscriber.subscription
 		if before.wish == wantedAgain || before.ended != test.state {
 			t.Errorf("%s: at first, %+v", name, before)
 		}
@@ -78,7 +85,7 @@ func TestSubscriptionEnds(t *testing.T) {
 		if test.edited {
 			r.session.Connection.Generation++
 		}
-		after := r.newSubscriber().facts
+		after := r.startSubscriber()
 		if (after.wish == wantedAgain) != test.again || (after.ended == "") != test.again {
 			t.Errorf("%s: %+v", name, after)
 		}
@@ -95,10 +102,10 @@ func TestSubscriptionIsSentAgainOnce(t *testing.T) {
 	given := subscriptions()["a refusal, and somebody asks, or has edited the service"]
 	r.facts = given.facts
 	r.session.Connection.Generation++ // after the subscriber was made
-	r.subscriber = r.newSubscriber()
-	wish := r.subscriber.facts.wish
-	r.subscriber.facts = given.subscription
-	r.subscriber.facts.wish = wish
+	r.startSubscriber()
+	wish := r.subscriber.subscription.wish
+	r.subscriber.subscription = given.subscription
+	r.subscriber.subscription.wish = wish
 	if got := r.decide().Step; got != stepBeginSubscription {
 		t.Fatalf("the step is %s, want %s", got, stepBeginSubscription)
 	}
@@ -111,13 +118,13 @@ func TestSubscriptionIsSentAgainOnce(t *testing.T) {
 	if got := r.decide().Step; got != stepFindSubscription {
 		t.Errorf("after another refusal, the step is %s, want %s", got, stepFindSubscription)
 	}
-	r.subscriber.facts.lookup = lookupUnclear
+	r.subscriber.subscription.lookup = lookupUnclear
 	if got := r.decide().Step; got != stepWait {
 		t.Errorf("after it was looked up, the step is %s", got)
 	}
-	r.subscriber.show(r.facts, r.mandate.Status.Subscription, r.mandate.Status.DeepCopy())
+	r.subscriber.show(r.mandate.Status.DeepCopy())
 	r.mandate.Status.LastHandledReconcileAt = "please"
-	if r.newSubscriber().facts.wish == wantedAgain {
+	if r.startSubscriber().wish == wantedAgain {
 		t.Error("the next reconciliation sends it again")
 	}
 }
@@ -135,7 +142,8 @@ func (tokenSecret) Get(_ context.Context, _ client.ObjectKey, into client.Object
 func TestNothingIsSubscribedWithATokenThatTheReceiverDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	to := &connection.Subscriptions{TokenDigests: []string{receiver.Digest("another")}}
-	s := subscriber{subscriberDependencies: subscriberDependencies{live: tokenSecret{}, to: to}}
+	s := subscriber{scope: &scope{}, subscriberDependencies: subscriberDependencies{live: tokenSecret{}}}
+	s.session.Connection.Subscriptions = to
 	if s.verify(t.Context()) {
 		t.Error("the receiver refuses this token")
 	}

@@ -80,9 +80,7 @@ func TestDeletionInATerminatingNamespace(t *testing.T) {
 	} {
 		api := &terminating{mandate: goingMandate()}
 		config := Config{Live: api, Ledger: ledger.Ledger{Reader: api, Writer: api}}
-		r := &reconciliation{
-			Reconciler: NewReconciler(config), mandate: goingMandate(), reference: "R", client: fakeService{},
-		}
+		r := connected(NewReconciler(config), scope{mandate: goingMandate(), reference: "R"}, fakeService{})
 		r.facts = bound(func(f *facts) { f.deletion = deletion() })
 		if got := r.decide(); got.Step != stepBegin {
 			t.Fatalf("%s: it begins with %+v", name, got)
@@ -129,7 +127,7 @@ func TestIDInATerminatingNamespace(t *testing.T) {
 	}}
 	api := &terminating{mandate: goingMandate()}
 	config := Config{Live: api, Ledger: ledger.Ledger{Reader: api, Writer: api}, Status: terminatingStatus{api: api}}
-	r := &reconciliation{Reconciler: NewReconciler(config), mandate: m, reference: "R"}
+	r := connected(NewReconciler(config), scope{mandate: m, reference: "R"}, nil)
 	create := ledger.New(v1alpha1.CallCreate, now)
 	create.Seq = 1
 	r.record = &v1alpha1.ApplicationRecord{
@@ -138,7 +136,7 @@ func TestIDInATerminatingNamespace(t *testing.T) {
 	}
 	r.facts.attempt = createAnswered(idv.Done)
 	r.facts.attempt.id = 4711
-	if err := r.deposit(t.Context()); err != nil {
+	if err := r.creator.deposit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(api.patched), "4711") {

@@ -43,7 +43,8 @@ func verifying(kind v1alpha1.CallKind, cached, live *v1alpha1.Mandate, team stri
 	config := Config{Live: api, Services: engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: api, ClusterServices: true},
 	}}
-	r := &reconciliation{Reconciler: NewReconciler(config), mandate: cached, nonce: "nonce"}
+	r := connected(NewReconciler(config), scope{mandate: cached}, nil)
+	r.nonce, r.facts.deletion = "nonce", newDeletionFacts(cached, 0)
 	r.session.Key = connection.Key{Kind: v1alpha1.ServiceKindClusterIdentityService, Name: "shared"}
 	r.session.Connection.UID, r.session.Connection.Generation = "1", 1
 	entry := v1alpha1.Call{Kind: kind, Nonce: "nonce"}
