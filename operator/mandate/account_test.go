@@ -45,7 +45,7 @@ func TestProvesAccount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := NewReconciler(Config{})
-			r.services.Connections = connection.NewRegistry(0)
+			r.config.Services.Connections = connection.NewRegistry(0)
 			p := connected(r, scope{record: c.record}, nil)
 			p.session.Key, p.session.Connection.Account = key, "now"
 			p.facts.id, p.facts.application.sameAccount = 7, true
@@ -59,7 +59,7 @@ func TestProvesAccount(t *testing.T) {
 				c.change(&p.facts)
 			}
 			p.observer.provesAccount()
-			if got := r.services.Connections.Proofs(key); !slices.Equal(got, c.want) {
+			if got := r.config.Services.Connections.Proofs(key); !slices.Equal(got, c.want) {
 				t.Errorf("the proofs are %v, want %v", got, c.want)
 			}
 		})

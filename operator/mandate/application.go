@@ -23,17 +23,12 @@ import (
 // observer reads the application, and finds out whether it is this Mandate's, and which individual is which.
 type observer struct {
 	*scope
-	observerDependencies
-
-	readingCandidate bool // what is read is an application that may be the Mandate's
-}
-
-// observerDependencies are what it works with.
-type observerDependencies struct {
 	client   observerClient
 	live     client.Reader
 	services *engine.Services // which are told of accounts
 	missing  *missingApplications
+
+	readingCandidate bool // what is read is an application that may be the Mandate's
 }
 
 type observerClient interface {

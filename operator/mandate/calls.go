@@ -16,26 +16,10 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// claim creates the record with the create in it. Only after the API server has confirmed that may this process send
-// it, and no other process may.
-func (r *reconciliation) claim(ctx context.Context) error {
-	if !r.beginAttempt(ctx, v1alpha1.CallCreate) {
-		return nil
-	}
-	started := r.now()
-	call, spec := r.creator.nextCreate(started)
-	call.Seq = 1
-	spec.Calls = []v1alpha1.Call{call}
-	// Not cut short: a claim whose answer is lost counts as a call that may have been sent.
-	record, err := r.ledger.Claim(context.WithoutCancel(ctx), r.name(), spec)
-	if err != nil {
-		return r.notBegun(ctx, call, err)
-	}
-	r.begun(record, call, started)
-	return nil
-}
-
-// begin writes a call into the record: an order, or else another create. Only the process that wrote it sends it.
+// begin writes a call into the record: an order, or a create if there is no application. Only after the API server has
+// confirmed that may this process send it, and no other process may. Where there is no record, it is made with the call
+// in it. That of an application may have been lost. In a namespace that is being deleted, no record can be made, and
+// what deletionPolicy says is done without one.
 func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error {
 	kind := v1alpha1.CallCreate
 	if r.facts.id != 0 {
@@ -44,34 +28,31 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 	if !r.beginAttempt(ctx, kind) {
 		return nil
 	}
-	if r.record == nil {
-		return r.beginWithoutRecord(ctx, order)
-	}
 	started := r.now()
-	var call v1alpha1.Call
-	var about *v1alpha1.ApplicationRecordSpec
-	if r.facts.id == 0 {
-		create, spec := r.creator.nextCreate(started)
-		call, about = create, &spec
+	call, about := r.nextCall(order, started)
+	// Not cut short: a begin whose answer is lost counts as a call that may have been sent.
+	ctx = context.WithoutCancel(ctx)
+	var record *v1alpha1.ApplicationRecord
+	var err error
+	if r.record == nil {
+		call.Seq = 1
+		about.Calls = []v1alpha1.Call{call}
+		record, err = r.config.Ledger.Claim(ctx, r.name(), *about)
 	} else {
-		call, about = r.nextCall(order, started), r.withIndividuals()
+		record, err = r.config.Ledger.Begin(ctx, r.record, call, about)
 	}
-	record, err := r.ledger.Begin(context.WithoutCancel(ctx), r.record, call, about)
-	if errors.Is(err, ledger.ErrFull) {
+	switch {
+	case errors.Is(err, ledger.ErrFull):
 		r.facts.record.full = true
-		return nil
+	case r.record == nil && errors.Is(err, ledger.ErrNoNamespace) && r.facts.deletion.requested:
+		r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: started}
+	case err != nil: // it may have been written all the same: then nothing was sent
+		r.learn(func(s *localState) { s.unsent = call.Nonce })
+		return r.reloadIfLost(ctx, err)
+	default:
+		r.begun(record, call, started)
 	}
-	if err != nil {
-		return r.notBegun(ctx, call, err)
-	}
-	r.begun(record, call, started)
 	return nil
-}
-
-// notBegun is for a begin that failed. It may have been written all the same: then nothing was sent.
-func (r *reconciliation) notBegun(ctx context.Context, call v1alpha1.Call, err error) error {
-	r.learn(func(s *localState) { s.unsent = call.Nonce })
-	return r.reloadIfLost(ctx, err)
 }
 
 // beginAttempt takes what the request waits for, and makes a shutdown wait for the end of this reconciliation. It
@@ -92,8 +73,24 @@ func (r *reconciliation) beginAttempt(ctx context.Context, kind v1alpha1.CallKin
 	return r.attempting
 }
 
-// nextCall is the call that is made now, in a new entry or in the one of a request that was lost.
-func (r *reconciliation) nextCall(order *v1alpha1.Call, now time.Time) v1alpha1.Call {
+// nextCall is the call that is made now, and what the record is to say of the application; nil if it says that already.
+func (r *reconciliation) nextCall(
+	order *v1alpha1.Call, now time.Time,
+) (v1alpha1.Call, *v1alpha1.ApplicationRecordSpec) {
+	if r.facts.id == 0 {
+		return r.creator.nextCreate(now)
+	}
+	call := r.ordered(order, now)
+	if r.record != nil {
+		return call, r.withIndividuals()
+	}
+	about := r.recordOf()
+	about.ApplicationID = &r.facts.id
+	return call, &about
+}
+
+// ordered is the call of an order, in a new entry or in the one of a request that was lost.
+func (r *reconciliation) ordered(order *v1alpha1.Call, now time.Time) v1alpha1.Call {
 	call := ledger.New(order.Kind, now)
 	if before := r.facts.record.made(order); before != nil {
 		call = ledger.Again(before, now)
@@ -104,25 +101,6 @@ func (r *reconciliation) nextCall(order *v1alpha1.Call, now time.Time) v1alpha1.
 		call.RequestedBy = engine.RequestedBy(r.mandate)
 	}
 	return call
-}
-
-// beginWithoutRecord is for an application whose record was lost. In a namespace that is being deleted, no record can
-// be made, and what deletionPolicy says is done without one.
-func (r *reconciliation) beginWithoutRecord(ctx context.Context, order *v1alpha1.Call) error {
-	started := r.now()
-	call, spec := r.nextCall(order, started), r.recordOf()
-	call.Seq = 1
-	spec.ApplicationID, spec.Calls = &r.facts.id, []v1alpha1.Call{call}
-	record, err := r.ledger.Claim(context.WithoutCancel(ctx), r.name(), spec)
-	switch {
-	case errors.Is(err, ledger.ErrNoNamespace) && r.facts.deletion.requested:
-		r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: started}
-		return nil
-	case err != nil:
-		return r.notBegun(ctx, call, err)
-	}
-	r.begun(record, call, started)
-	return nil
 }
 
 // withIndividuals is what the record is about, with which individual is which; nil if it has that already, or if that
@@ -166,7 +144,7 @@ func (r *reconciliation) verify(ctx context.Context) {
 	r.facts.attempt.looked = r.now()
 	r.facts.attempt.looks++
 	same, err := r.serviceIsCurrent(ctx)
-	err = errors.Join(err, r.live.Get(ctx, r.name(), live))
+	err = errors.Join(err, r.config.Live.Get(ctx, r.name(), live))
 	same = same && err == nil && r.isCurrent(live) && r.ordersStill(ctx, live)
 	r.facts.attempt.phase = attemptWithdrawn
 	if same {
@@ -277,9 +255,9 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 	}
 	conclusion := r.conclusion(entry)
 	if entry.Sends > 1 && conclusion.Answer == v1alpha1.AnswerDuplicate { // its account is the one of the request before
-		r.services.Connections.Prove(r.session.Key, r.session.Connection.Account, r.session.Connection.Account)
+		r.config.Services.Connections.Prove(r.session.Key, r.session.Connection.Account, r.session.Connection.Account)
 	}
-	record, err := r.ledger.End(context.WithoutCancel(ctx), r.record, conclusion)
+	record, err := r.config.Ledger.End(context.WithoutCancel(ctx), r.record, conclusion)
 	lost := errors.Is(err, ledger.ErrLost) || apierrors.IsInvalid(err) // it has ended otherwise, which is final
 	if err != nil && !lost {
 		return r.unrecorded(err)
@@ -335,7 +313,7 @@ func (r *reconciliation) resolveLost(ctx context.Context) error {
 
 // endOther records what became of a call of a process that has ended, or whose answer was unclear.
 func (r *reconciliation) endOther(ctx context.Context, call *v1alpha1.Call, result v1alpha1.CallResult) error {
-	record, err := r.ledger.EndOther(ctx, r.record, ledger.Ended(*call, result, r.now()))
+	record, err := r.config.Ledger.EndOther(ctx, r.record, ledger.Ended(*call, result, r.now()))
 	if err != nil {
 		return r.reloadIfLost(ctx, err)
 	}

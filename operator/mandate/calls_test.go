@@ -29,7 +29,7 @@ func TestAuthorOfACall(t *testing.T) {
 			if deleted {
 				wants = ""
 			}
-			if got := r.nextCall(&v1alpha1.Call{Kind: kind}, now).RequestedBy; got != wants {
+			if got := r.ordered(&v1alpha1.Call{Kind: kind}, now).RequestedBy; got != wants {
 				t.Errorf("%s, of a Mandate that is deleted (%t): %q, want %q", kind, deleted, got, wants)
 			}
 		}
@@ -193,7 +193,7 @@ func TestNextCall(t *testing.T) {
 	r.facts.record = logged(completeCall, v1alpha1.CallUnknown, 1)
 	r.facts.record.calls[0].Answer = v1alpha1.AnswerNotSent
 	before := r.facts.record.calls[0]
-	again := r.nextCall(completeCall, now)
+	again := r.ordered(completeCall, now)
 	want := v1alpha1.Call{
 		Seq: before.Seq, Kind: v1alpha1.CallComplete, Evidence: "seen-1", Generation: 3, Nonce: again.Nonce,
 		FirstStartedTime: before.FirstStartedTime, StartedTime: ledger.MicroTime(now), Sends: 2,
@@ -201,7 +201,7 @@ func TestNextCall(t *testing.T) {
 	if diff := cmp.Diff(want, again); diff != "" || again.Nonce == before.Nonce {
 		t.Errorf("it is sent again as (-want +got):\n%s", diff)
 	}
-	review := r.nextCall(firstReview, now)
+	review := r.ordered(firstReview, now)
 	want = v1alpha1.Call{
 		Kind: v1alpha1.CallAcceptCheck, Individual: "jane", Check: 5, Evidence: "check-5", Generation: 3, Nonce: review.Nonce,
 		FirstStartedTime: ledger.MicroTime(now), StartedTime: ledger.MicroTime(now), Sends: 1,

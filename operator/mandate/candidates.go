@@ -92,6 +92,15 @@ func (r *creator) selectCandidates() {
 	}
 }
 
+// due is in how long a candidate is to be read; 0: none is.
+func (r *creator) due() time.Duration {
+	r.selectCandidates()
+	if r.facts.create.candidatePending && r.facts.id == 0 {
+		return sooner(r.nextCandidate, lagAllowance)
+	}
+	return r.nextCandidate
+}
+
 // readCandidate retrieves the next candidate.
 func (r *creator) readCandidate(ctx context.Context) {
 	id := r.facts.create.candidates[0]

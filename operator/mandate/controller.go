@@ -66,17 +66,8 @@ type Config struct {
 
 // Reconciler reconciles Mandates.
 type Reconciler struct {
-	services     *engine.Services
-	cache        client.Reader
-	live         client.Reader
+	config       Config
 	liveServices *connection.LiveReader
-	statusWriter client.SubResourceWriter
-	metadata     client.Writer
-	ledger       ledger.Ledger
-	events       events.EventRecorder
-	recovered    func(RecoveredBy)
-	settleDelay  time.Duration
-	giveUpAfter  time.Duration
 	newSalt      func() string
 	clock        clock.Clock // a real one, whose times have a monotonic part, too
 	started      time.Time   // when this process began to fill its caches; zero: not known
@@ -95,17 +86,8 @@ type Reconciler struct {
 func NewReconciler(config Config) *Reconciler {
 	live := connection.ServiceReader{Reader: config.Live, ClusterServices: config.Services.ClusterServices}
 	return &Reconciler{
-		services:     &config.Services,
-		cache:        config.Cache,
-		live:         config.Live,
+		config:       config,
 		liveServices: connection.NewLiveReader(live),
-		statusWriter: config.Status,
-		metadata:     config.Metadata,
-		ledger:       config.Ledger,
-		events:       config.Events,
-		recovered:    config.Recovered,
-		settleDelay:  config.SettleDelay,
-		giveUpAfter:  config.DeletionGiveUpAfter,
 		newSalt:      ledger.NewSalt,
 		clock:        clock.RealClock{},
 		started:      time.Now(),
@@ -121,7 +103,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		return err
 	}
 	controlled := ctrl.NewControllerManagedBy(manager).Named("mandate")
-	if r.services.ClusterServices {
+	if r.config.Services.ClusterServices {
 		controlled.WatchesMetadata(connection.NewNamespace(),
 			handler.EnqueueRequestsFromMapFunc(r.namespaceChanged), builder.WithPredicates(labelsChanged))
 	}
@@ -132,9 +114,9 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	connectionChanged := handler.TypedFuncs[connection.Key, reconcile.Request]{GenericFunc: r.connectionChanged}
 	return controlled.
 		For(&v1alpha1.Mandate{}, builder.WithPredicates(engine.SpecOrRequestChanged)).
-		WatchesRawSource(source.TypedChannel(r.services.Connections.Changes, connectionChanged)).
+		WatchesRawSource(source.TypedChannel(r.config.Services.Connections.Changes, connectionChanged)).
 		WatchesRawSource(wakeups).
-		WatchesRawSource(engine.Wakeups(r.services.Connections.Mandates)).
+		WatchesRawSource(engine.Wakeups(r.config.Services.Connections.Mandates)).
 		WithOptions(engine.ControllerOptions(workers)).
 		Complete(r)
 }
@@ -151,10 +133,10 @@ func (r *Reconciler) FailedRecords() int { return r.runner.FailedRecords() }
 // Reconcile performs steps until there is nothing left to do for a Mandate now.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	name := request.NamespacedName
-	defer r.services.Connections.Mandates.Done(name)
+	defer r.config.Services.Connections.Mandates.Done(name)
 	return r.runner.Run(ctx, name, func() (engine.Reconciliation[step], error) {
 		mandate := &v1alpha1.Mandate{}
-		if err := r.cache.Get(ctx, name, mandate); apierror.IsUnreadable(err) {
+		if err := r.config.Cache.Get(ctx, name, mandate); apierror.IsUnreadable(err) {
 			return nil, nil // until it is corrected
 		} else if err != nil {
 			r.localState.Forget(name)
@@ -173,7 +155,7 @@ func (r *Reconciler) connectionChanged(
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request],
 ) {
 	var mandates v1alpha1.MandateList
-	err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy, client.InNamespace(change.Object.Namespace),
+	err := r.config.Cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy, client.InNamespace(change.Object.Namespace),
 		client.MatchingFields{connection.MandateField: change.Object.String()})
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Failed to list the Mandates of an IdentityService, will reconcile them on schedule")
@@ -200,7 +182,7 @@ var labelsChanged = predicate.Funcs{
 // those of all namespaces: all namespaces are seen, and a cache of some refuses to list any other.
 func (r *Reconciler) namespaceChanged(ctx context.Context, namespace client.Object) []reconcile.Request {
 	var mandates v1alpha1.MandateList
-	if err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.config.Cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy); err != nil {
 		log.FromContext(ctx).Error(err, "Failed to list the Mandates of a namespace, will reconcile them on schedule")
 		return nil
 	}

@@ -60,7 +60,7 @@ func (r *creator) ordersStill(ctx context.Context, live *v1alpha1.Mandate) bool 
 }
 
 // nextCreate is the create that is made now, and what is recorded of it.
-func (r *creator) nextCreate(now time.Time) (v1alpha1.Call, v1alpha1.ApplicationRecordSpec) {
+func (r *creator) nextCreate(now time.Time) (v1alpha1.Call, *v1alpha1.ApplicationRecordSpec) {
 	create, spec := ledger.New(v1alpha1.CallCreate, now), r.recordOf()
 	if before := ledger.CreateOf(r.record); before != nil {
 		create = ledger.Again(before, now)
@@ -72,7 +72,7 @@ func (r *creator) nextCreate(now time.Time) (v1alpha1.Call, v1alpha1.Application
 	create.Edited = create.Sends > 1 && (create.Edited || create.Inputs != r.facts.create.inputs.digest)
 	create.Inputs, create.Generation = r.facts.create.inputs.digest, r.mandate.Generation
 	create.RequestedBy = engine.RequestedBy(r.mandate)
-	return create, spec
+	return create, &spec
 }
 
 // recordOf is what a record says of the application of this Mandate.

@@ -19,11 +19,6 @@ import (
 // deleter keeps a Mandate with its finalizer until deletionPolicy is carried out, or given up.
 type deleter struct {
 	*scope
-	deleterDependencies
-}
-
-// deleterDependencies are what it works with.
-type deleterDependencies struct {
 	client   deleterClient
 	metadata client.Writer
 	events   events.EventRecorder

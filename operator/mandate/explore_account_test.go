@@ -76,7 +76,7 @@ func (w *world) dependents() (begun, created, refused int) {
 // prove takes over what a step has confirmed, as the controller of services does in the status.
 func (s *environment) prove(r *Reconciler) {
 	for _, key := range connectionKeys() {
-		for _, proof := range r.services.Connections.Proofs(key) {
+		for _, proof := range r.config.Services.Connections.Proofs(key) {
 			if !slices.Contains(s.world.proofs, proof) || s.world.unconfirmed == connection.Account(proof.SameAs) {
 				s.dirty = true
 				s.world.proofs = connection.WithProofs(s.world.proofs, []v1alpha1.SameAccount{proof})

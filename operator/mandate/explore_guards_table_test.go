@@ -44,9 +44,9 @@ func guards() map[string]explore.Guard {
 		"begin before send": {
 			Why:  "a crash or a stale cache must not make a call look new",
 			File: callsFile,
-			Old:  "	record, err := r.ledger.Begin(context.WithoutCancel(ctx), r.record, call, about)\n",
-			Off: "	record, err := r.record, error(nil)\n	if ON {\n" +
-				"		record, err = r.ledger.Begin(context.WithoutCancel(ctx), r.record, call, about)\n	}\n",
+			Old:  "		record, err = r.config.Ledger.Begin(ctx, r.record, call, about)\n",
+			Off: "		record = r.record\n		if ON {\n" +
+				"			record, err = r.config.Ledger.Begin(ctx, r.record, call, about)\n		}\n",
 			CaughtBy: "TestExplore/alone: decisions", Fails: "I8: ",
 		},
 		"one call at a time": {

@@ -198,7 +198,7 @@ func resume(
 		*p = *o.current
 		p.actor.reviewed = slices.Clone(p.actor.reviewed)
 		// The limiter of this step: at the same time, other workers of the explorer go on with the same reconciliation.
-		own, _ := r.services.Connections.Get(p.session.Key)
+		own, _ := r.config.Services.Connections.Get(p.session.Key)
 		p.session.Connection.Mandates = own.Mandates
 	}
 	s.current = p
@@ -227,11 +227,11 @@ func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 func (r *reconciliation) disconnect() {
 	r.Reconciler, r.client = nil, nil
 	r.sharedDependencies = sharedDependencies{}
-	r.deleter = deleter{}
+	r.deleter, r.observer = deleter{}, observer{}
 	r.creator.scope, r.creator.creatorDependencies = nil, creatorDependencies{}
-	r.observer.scope, r.observer.observerDependencies = nil, observerDependencies{}
-	r.actor.scope, r.actor.actorDependencies = nil, actorDependencies{}
-	r.subscriber.scope, r.subscriber.subscriberDependencies = nil, subscriberDependencies{}
+	r.actor.scope, r.actor.client = nil, nil
+	r.subscriber.scope = nil
+	r.subscriber.client, r.subscriber.live = nil, nil
 }
 
 // remember asks for the local state of every Mandate that the operator may have remembered or seen.

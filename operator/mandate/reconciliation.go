@@ -85,7 +85,7 @@ type reconciliation struct {
 // newReconciliation collects what can be known without a request to the API server or the service.
 func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Mandate) (*reconciliation, error) {
 	c := &reconciliation{Reconciler: r, scope: scope{mandate: mandate}, deadline: engine.NewDeadline(r.clock)}
-	service, err := c.session.Resolve(ctx, r.services, mandate)
+	service, err := c.session.Resolve(ctx, &r.config.Services, mandate)
 	if err != nil {
 		return nil, err
 	}
@@ -129,21 +129,19 @@ func (r *reconciliation) connect(service serviceClient) {
 	shared.sharedDependencies = sharedDependencies{
 		states: &of.localState, now: func() time.Time { return of.clock.Now() }, newSalt: of.newSalt,
 	}
-	r.deleter.scope, r.deleter.deleterDependencies = shared, deleterDependencies{
-		client: service, metadata: of.metadata, events: of.events,
-	}
+	r.deleter = deleter{scope: shared, client: service, metadata: of.config.Metadata, events: of.config.Events}
 	r.creator.scope, r.creator.creatorDependencies = shared, creatorDependencies{
-		client: service, cache: of.cache, live: of.live, liveServices: of.liveServices, services: of.services,
-		statusWriter: of.statusWriter, ledger: of.ledger, adoptionMutex: &of.adoptionMutex, recovered: of.recovered,
-		giveUpAfter: of.giveUpAfter, observe: r.observer.observeCandidate,
+		client: service, cache: of.config.Cache, live: of.config.Live, liveServices: of.liveServices,
+		services: &of.config.Services, statusWriter: of.config.Status, ledger: of.config.Ledger,
+		adoptionMutex: &of.adoptionMutex, recovered: of.config.Recovered,
+		giveUpAfter: of.config.DeletionGiveUpAfter, observe: r.observer.observeCandidate,
 	}
-	r.observer.scope, r.observer.observerDependencies = shared, observerDependencies{
-		client: service, live: of.live, services: of.services, missing: &of.missing,
+	r.observer = observer{
+		scope: shared, client: service, live: of.config.Live, services: &of.config.Services, missing: &of.missing,
 	}
-	r.actor.scope, r.actor.actorDependencies = shared, actorDependencies{client: service}
-	r.subscriber.scope, r.subscriber.subscriberDependencies = shared, subscriberDependencies{
-		client: service, live: of.live,
-	}
+	r.actor.scope, r.actor.client = shared, service
+	r.subscriber.scope = shared
+	r.subscriber.client, r.subscriber.live = service, of.config.Live
 }
 
 // yieldToOtherNamespaces delays a poll while the polls of its namespace write more than their share. Those that are
@@ -172,11 +170,11 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	used := &r.session.Connection
 	f := facts{
 		now:         r.now(),
-		settleDelay: r.settleDelay,
+		settleDelay: r.config.SettleDelay,
 		suspended:   spec.Suspend,
 		outcome:     status.Outcome,
 		service:     service,
-		deletion:    newDeletionFacts(r.mandate, r.giveUpAfter),
+		deletion:    newDeletionFacts(r.mandate, r.config.DeletionGiveUpAfter),
 		create: createFacts{
 			neverReconciled:   status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
 			tooManyUnrecorded: r.runner.UnrecordedOf(r.session.Key) >= engine.MaxUnrecorded,
@@ -338,9 +336,7 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		return r.readRecord(ctx)
 	case stepResolve:
 		return r.creator.resolve(ctx)
-	case stepClaim:
-		return r.claim(ctx)
-	case stepBegin:
+	case stepClaim, stepBegin:
 		return r.begin(ctx, nextOrder(r.facts))
 	case stepVerify:
 		r.verify(ctx)
@@ -416,12 +412,8 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
 	priority := engine.Priority(r.facts.id == 0 || callsLeft)
 	after := r.requeueAfter(decided, failures)
-	r.creator.selectCandidates()
-	if r.creator.nextCandidate > 0 && after > 0 {
-		after = min(after, engine.Jitter(r.creator.nextCandidate))
-	}
-	if r.facts.create.candidatePending && r.facts.id == 0 && after > 0 {
-		after = min(after, engine.Jitter(lagAllowance))
+	if again := r.creator.due(); after > 0 {
+		after = sooner(after, engine.Jitter(again))
 	}
 	r.scheduleRead(decided.Reason, after)
 	after = sooner(after, engine.Jitter(r.subscriber.due()))

@@ -15,7 +15,7 @@ import (
 )
 
 func (r *reconciliation) readRecord(ctx context.Context) error {
-	record, err := r.ledger.Get(ctx, r.name())
+	record, err := r.config.Ledger.Get(ctx, r.name())
 	if err != nil {
 		return err
 	}

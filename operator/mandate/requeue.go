@@ -62,24 +62,27 @@ func (r *reconciliation) countFailure(reason string) int {
 
 // requeueAfter says when to reconcile if nothing happens; 0 is never.
 func (r *reconciliation) requeueAfter(decided decision, failures int) time.Duration {
-	if decided.RequeueAfter > 0 {
+	after := r.retryAfter(decided.Reason, failures)
+	switch {
+	case decided.RequeueAfter > 0:
 		return engine.Jitter(decided.RequeueAfter)
+	case after > 0 && r.facts.deletion.requested:
+		return min(after, r.facts.deletion.giveUpTime.Sub(r.facts.now))
+	default:
+		return after
 	}
-	switch decided.Reason {
-	case v1alpha1.ReasonRetrying, v1alpha1.ReasonReadFailed, v1alpha1.ReasonAdoptionRefused,
-		v1alpha1.ReasonLedgerUnavailable:
+}
+
+// retryAfter is when a reconciliation that ended with a reason is made again.
+func (r *reconciliation) retryAfter(reason string, failures int) time.Duration {
+	if slices.Contains(retriedReasons, reason) && !r.awaitsService(reason) {
 		return engine.RequeueBackoff.After(failures)
-	case v1alpha1.ReasonDeletionWaiting, v1alpha1.ReasonDeletionRefused:
-		if r.awaitsService(decided.Reason) {
-			return min(engine.JitterWithin(connection.FallbackRequeue), r.facts.deletion.giveUpTime.Sub(r.facts.now))
-		}
-		return min(engine.RequeueBackoff.After(failures), r.facts.deletion.giveUpTime.Sub(r.facts.now))
-	case v1alpha1.ReasonAccountChanged, reasonOtherAccount: // correct credentials wake the Mandate up
-		if r.facts.deletion.requested {
-			return min(r.pollInterval(), r.facts.deletion.giveUpTime.Sub(r.facts.now))
-		}
-		return r.pollInterval()
-	case v1alpha1.ReasonReadForbidden, v1alpha1.ReasonDecisionOutdated, v1alpha1.ReasonDecisionRefused,
+	}
+	switch reason {
+	case v1alpha1.ReasonDeletionWaiting:
+		return engine.JitterWithin(connection.FallbackRequeue)
+	case v1alpha1.ReasonAccountChanged, reasonOtherAccount, // correct credentials wake the Mandate up
+		v1alpha1.ReasonReadForbidden, v1alpha1.ReasonDecisionOutdated, v1alpha1.ReasonDecisionRefused,
 		v1alpha1.ReasonDecisionForbidden, v1alpha1.ReasonDecisionUnknown, v1alpha1.ReasonStateUnknown,
 		v1alpha1.ReasonReviewRefused, v1alpha1.ReasonReviewOutdated, v1alpha1.ReasonLogFull:
 		return r.pollInterval()
@@ -115,7 +118,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		if r.facts.id == 0 || r.facts.final() && overdue(r.facts.now, r.creationTime()) {
 			return 0
 		}
-		if decided.Reason == v1alpha1.ReasonNotArchived { // no notification comes of that
+		if reason == v1alpha1.ReasonNotArchived { // no notification comes of that
 			return r.interval(r.session.Connection.MinPoll, r.session.Connection.MaxPoll)
 		}
 		return r.pollInterval()

@@ -15,15 +15,12 @@ import (
 // actor makes the calls on an application that the spec asks for: a decision, reviews of checks, archiving.
 type actor struct {
 	*scope
-	actorDependencies
+	client actorClient
 
 	reviewed    []v1alpha1.ReviewStatus // those of spec.checkReviews that were carried out
 	rounds      []round                 // the evidence of the checks of each individual; nil: not computed
 	checkReview idv.CheckReview         // set by ordersStill; personal data
 }
-
-// actorDependencies are what it works with.
-type actorDependencies struct{ client actorClient }
 
 type actorClient interface {
 	ArchiveApplication(ctx context.Context, id int64) (*idv.Change, error)

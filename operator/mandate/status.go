@@ -27,7 +27,7 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string, failure
 	if !equality.Semantic.DeepEqual(*updated, r.mandate.Status) {
 		updated.LastHandledReconcileAt = cmp.Or(request, updated.LastHandledReconcileAt)
 		r.showRead(updated)
-		if _, err := r.patchStatus(ctx, r.statusWriter, updated); err != nil {
+		if _, err := r.patchStatus(ctx, r.config.Status, updated); err != nil {
 			return err
 		}
 		if !r.urgent() {
@@ -366,10 +366,14 @@ func (r *reconciliation) sayContradiction() {
 	}
 	r.learn(func(s *localState) { s.contradicted = contradicts })
 	if contradicts {
-		r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, eventOutcomeContradicted, engine.ActionObserve,
+		r.event(corev1.EventTypeWarning, eventOutcomeContradicted, engine.ActionObserve,
 			"The service shows another state than the outcome of this Mandate; see status.state. The outcome stays. Ask "+
 				"the service's support what became of the application.")
 	}
+}
+
+func (r *reconciliation) event(eventType, reason, action, message string) {
+	r.config.Events.Eventf(r.mandate, nil, eventType, reason, action, "%s", message)
 }
 
 // recordEvent makes an event of a status that was just written, if a person needs to know: the verification has an
@@ -377,11 +381,11 @@ func (r *reconciliation) sayContradiction() {
 // outcome, and none costs a write between the manifest and Ready. Their texts are the fixed messages of the conditions.
 func (r *reconciliation) recordEvent(before, after *v1alpha1.MandateStatus) {
 	if before.Outcome == v1alpha1.OutcomeDeleted && after.Outcome != before.Outcome {
-		r.events.Eventf(r.mandate, nil, corev1.EventTypeNormal, eventApplicationFound, engine.ActionObserve,
+		r.event(corev1.EventTypeNormal, eventApplicationFound, engine.ActionObserve,
 			"The operator found the application again, so it removed the outcome Deleted.")
 	}
 	if message := subscriptionMessages[after.Subscription]; message != "" && after.Subscription != before.Subscription {
-		r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, "Subscription"+string(after.Subscription),
+		r.config.Events.Eventf(r.mandate, nil, corev1.EventTypeWarning, "Subscription"+string(after.Subscription),
 			engine.ActionReconcile, "%s", message)
 	}
 	if after.Outcome != before.Outcome && after.Outcome != "" {
@@ -389,14 +393,12 @@ func (r *reconciliation) recordEvent(before, after *v1alpha1.MandateStatus) {
 		if after.Outcome == v1alpha1.OutcomeExpired || after.Outcome == v1alpha1.OutcomeDeleted {
 			eventType = corev1.EventTypeWarning
 		}
-		r.events.Eventf(
-			r.mandate, nil, eventType, string(after.Outcome), engine.ActionObserve, "%s", messages[string(after.Outcome)],
-		)
+		r.event(eventType, string(after.Outcome), engine.ActionObserve, messages[string(after.Outcome)])
 		return
 	}
 	was := meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionStalled)
 	is := meta.FindStatusCondition(after.Conditions, v1alpha1.ConditionStalled)
 	if is != nil && (was == nil || was.Reason != is.Reason) {
-		r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, is.Reason, engine.ActionReconcile, "%s", is.Message)
+		r.event(corev1.EventTypeWarning, is.Reason, engine.ActionReconcile, is.Message)
 	}
 }

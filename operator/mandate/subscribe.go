@@ -27,18 +27,13 @@ const subscribeTimeout = 12 * time.Second
 // done. It delays nothing else, and what fails of it ends nothing else.
 type subscriber struct {
 	*scope
-	subscriberDependencies
+	client webhooksClient // of the connection
+	live   client.Reader
 
 	subscription subscriptionFacts
 	retryAfter   time.Duration // in how long to go on; 0: with the next reconciliation
 	url          idv.Secret    // of the receiver, with its token; set by verify
 	payload      idv.Raw       // further fields of the subscription, set with it
-}
-
-// subscriberDependencies are what it works with.
-type subscriberDependencies struct {
-	client webhooksClient // of the connection
-	live   client.Reader
 }
 
 // webhooksClient is what a subscriber needs of the client of the service.

@@ -142,7 +142,7 @@ func (tokenSecret) Get(_ context.Context, _ client.ObjectKey, into client.Object
 func TestNothingIsSubscribedWithATokenThatTheReceiverDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	to := &connection.Subscriptions{TokenDigests: []string{receiver.Digest("another")}}
-	s := subscriber{scope: &scope{}, subscriberDependencies: subscriberDependencies{live: tokenSecret{}}}
+	s := subscriber{scope: &scope{}, live: tokenSecret{}}
 	s.session.Connection.Subscriptions = to
 	if s.verify(t.Context()) {
 		t.Error("the receiver refuses this token")

@@ -16,7 +16,7 @@ import (
 func TestPollsYieldToOtherNamespaces(t *testing.T) {
 	t.Parallel()
 	writer := &countingWriter{}
-	owner := &Reconciler{statusWriter: writer}
+	owner := &Reconciler{config: Config{Status: writer}}
 	poll := func(change func(*v1alpha1.Mandate)) *reconciliation {
 		r := idleReconciliation("uid", now, change)
 		r.Reconciler = owner
