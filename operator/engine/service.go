@@ -40,6 +40,9 @@ func (f ServiceFacts) UnusableReason() string {
 // AccountConfirmed reports whether applications may be created with the account.
 func (f ServiceFacts) AccountConfirmed() bool { return f.Account == connection.AccountConfirmed }
 
+// AccountSought reports whether somebody looks for a proof that the account has the applications.
+func (f ServiceFacts) AccountSought() bool { return f.Account == connection.AccountSought }
+
 // MayRecover reports whether an application may be read that may be the one of a create whose answer was lost.
 func (f ServiceFacts) MayRecover() bool {
 	return f.UnknownReason() == "" && (f.Ready || f.OnlyWritesFail)

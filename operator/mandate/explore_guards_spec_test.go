@@ -4,7 +4,7 @@ import "github.com/mandate-io/idv/internal/test/explore"
 
 // specGuards are those of the comparison of a spec with the one that an application was created or adopted for.
 func specGuards() map[string]explore.Guard {
-	const differsFile = "adoption.go"
+	const differsFile = "spec.go"
 	return map[string]explore.Guard{
 		"spec of a new object": {
 			Why: "the application was created for other people", File: differsFile,
@@ -44,12 +44,12 @@ func specGuards() map[string]explore.Guard {
 			Fails:    "I12: ",
 		},
 		"application of another spec": {
-			Why: "to bind it is final", File: "application.go",
+			Why: "to bind it is final", File: "observe.go",
 			Old: "	if a.differs {", Off: "	if ON && a.differs {",
 			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
 		},
 		"deletion of another spec's application": {
-			Why: "it was created for other people", File: "decide_delete.go",
+			Why: "it was created for other people", File: "decide_act.go",
 			Old: " a.differs, r.otherURL", Off: " ON && a.differs, r.otherURL",
 			CaughtBy: "TestDecide",
 			Fails:    "TestDecide/a_Mandate_that_is_deleted,_and_whose_application_was_created_from_another_spec",

@@ -124,7 +124,7 @@ func guards() map[string]explore.Guard {
 			Fails:    "TestDecide/what_may_exist_under_another_reference_keeps_others_from_being_adopted",
 		},
 		"adopted by another": {
-			Why: "no two Mandates have one application", File: "adoption.go",
+			Why: "no two Mandates have one application", File: "bind.go",
 			Old: "	if err != nil || other {", Off: "	if err != nil || ON && other {",
 			CaughtBy: "TestExplore/alone: two Mandates adopt one application", Fails: "I3: ",
 		},
@@ -141,36 +141,36 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: another namespace adopts", Fails: "I13: ",
 		},
 		"reference of a named application": {
-			Why: "a notification may name any application", File: "candidates.go",
+			Why: "a notification may name any application", File: "bind.go",
 			Old: "	case !a.sameReference:", Off: "	case ON && !a.sameReference:",
 			CaughtBy: "TestExplore/alone: notifications", Fails: "I3: ",
 		},
 		"named application of another spec": {
-			Why: "it was created for other people, and no person has named it", File: "candidates.go",
+			Why: "it was created for other people, and no person has named it", File: "bind.go",
 			Old: "	case a.differs:", Off: "	case ON && a.differs:",
 			CaughtBy: "TestExplore/alone: notifications and another Mandate of the name", Fails: "I12: ",
 		},
 		"named application that is not found": {
-			Why: "a read may lag behind the create", File: "candidates.go",
+			Why: "a read may lag behind the create", File: "bind.go",
 			Old:      "	case result == candidateIncomplete && made.tries < 2:",
 			Off:      "	case ON && result == candidateIncomplete && made.tries < 2:",
 			CaughtBy: "TestNamedApplications", Fails: "TestNamedApplications",
 		},
 		"named application that is refused": {
-			Why: "those that it was named with may be this Mandate's", File: "candidates.go",
+			Why: "those that it was named with may be this Mandate's", File: "bind.go",
 			Old:      "	case engine.IsConnectionError(ctx, err):",
 			Off:      "	case !ON && !idv.IsNotFound(err), engine.IsConnectionError(ctx, err):",
 			CaughtBy: "TestExplore/alone: notifications, and what others have cannot be read", Fails: "I5: ",
 		},
 		"named application that shows no reference": {
-			Why: "a read may lag behind the create", File: "candidates.go",
+			Why: "a read may lag behind the create", File: "bind.go",
 			Old:      "resultWithReference(application.Reference)",
 			Off:      "resultWithReference(pick(ON, application.Reference, \"of another\"))",
 			CaughtBy: "TestNamedApplicationsThatAreNotComplete",
 			Fails:    "TestNamedApplicationsThatAreNotComplete/the_reference_is_not_visible_yet/once_more_by_itself",
 		},
 		"named application that differs": {
-			Why: "a read may lag behind the create, and the spec and its Secrets can be edited", File: "candidates.go",
+			Why: "a read may lag behind the create, and the spec and its Secrets can be edited", File: "bind.go",
 			Old:      "r.skipCandidate(id, candidateIncomplete)",
 			Off:      "r.skipCandidate(id, pick(ON, candidateIncomplete, candidateOther))",
 			CaughtBy: "TestNamedApplicationsThatAreNotComplete",
@@ -213,7 +213,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/edits", Fails: "TestExplore/edits",
 		},
 		"verify what orders the call": {
-			Why: "after a restore of etcd, another edit can have the same generation", File: "review.go",
+			Why: "after a restore of etcd, another edit can have the same generation", File: "act.go",
 			Old:      "equality.Semantic.DeepEqual(live.Spec.Decision, r.mandate.Spec.Decision)",
 			Off:      "(!ON || equality.Semantic.DeepEqual(live.Spec.Decision, r.mandate.Spec.Decision))",
 			CaughtBy: "TestOrdersStill", Fails: "TestOrdersStill",
@@ -258,7 +258,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_lost_create_of_an_account_that_is_the_same",
 		},
 		"a call in another account": {
-			Why: "it would reach somebody else's application", File: "facts.go",
+			Why: "it would reach somebody else's application", File: decideFile,
 			Old: "	return f.record.account == accountOther &&", Off: "	return ON && f.record.account == accountOther &&",
 			CaughtBy: "TestExplore/alone: exchanged credentials, and something to do", Fails: "I5: ",
 		},
@@ -275,7 +275,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: the same user, with other applications", Fails: "I5: ",
 		},
 		"application of another": {
-			Why: "at another service, the id may belong to an unrelated application", File: "application.go",
+			Why: "at another service, the id may belong to an unrelated application", File: "observe.go",
 			Old: "	return shown == \"\" || strings", Off: "	return !ON || shown == \"\" || strings",
 			CaughtBy: "TestMatches", Fails: "TestMatches",
 		},
@@ -317,7 +317,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestDecide", Fails: "TestDecide/somebody_else's_404_is_not_believed_while_nothing_else_is_read",
 		},
 		"404 of somebody else before a deletion": {
-			Why: "the application may be there", File: "decide_delete.go",
+			Why: "the application may be there", File: "decide_act.go",
 			Old: "	case a.unproven():\n", Off: "	case ON && a.unproven():\n",
 			CaughtBy: "TestDecide", Fails: "TestDecide/somebody_else's_404_does_not_end_a_deletion",
 		},
@@ -345,13 +345,13 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestDecide", Fails: "TestDecide/adoption_waits_for_an_attempt_that_may_be_under_way",
 		},
 		"review carried out": {
-			Why: "the checks after a reset are others", File: "review.go",
+			Why: "the checks after a reset are others", File: "act.go",
 			Old:      "i < 0 || slices.Contains(r.reviewed, key)",
 			Off:      "i < 0 || ON && slices.Contains(r.reviewed, key)",
 			CaughtBy: "TestPendingReviews", Fails: "TestPendingReviews/carried_out,_same_id_again",
 		},
 		"review on evidence": {
-			Why: "its author has seen no other check", File: "review.go",
+			Why: "its author has seen no other check", File: "act.go",
 			Old: "		case !current:", Off: "		case !current && (ON || check == nil):",
 			CaughtBy: "TestExplore/alone: reviews and resets", Fails: "I7: ",
 		},
@@ -361,7 +361,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/resets by actions", Fails: "I19: ",
 		},
 		"record that an action changes meanwhile": {
-			Why: "what was read of it before says nothing of the reset", File: "read_schedule.go",
+			Why: "what was read of it before says nothing of the reset", File: "schedule.go",
 			Old: "s.recordShown = r.recordChanges", Off: "s.recordShown = pick(ON, r.recordChanges, s.recordChanges)",
 			CaughtBy: "TestExplore/resets by actions", Fails: "I19: ",
 		},
@@ -387,7 +387,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_decision,_and_individuals_that_are_unmatched",
 		},
 		"individuals are compared": {
-			Why: "nothing else tells them apart", File: "application.go",
+			Why: "nothing else tells them apart", File: "observe.go",
 			Old: "&& !r.compared() &&", Off: "&& !r.compared() && ON &&",
 			CaughtBy: "TestExplore/alone: individuals", Fails: "I5: ",
 		},
@@ -431,7 +431,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: decisions", Fails: "I13: ",
 		},
 		"deleted reference": {
-			Why: "the id may belong to an unrelated application", File: "decide_delete.go",
+			Why: "the id may belong to an unrelated application", File: "decide_act.go",
 			Old: "	case !a.sameReference, a.differs,", Off: "	case ON && !a.sameReference, a.differs,",
 			CaughtBy: "TestDecide", Fails: "TestDecide/an_application_with_another_reference_is_not_deleted",
 		},

@@ -68,7 +68,7 @@ var decisions = map[string][]control{
 	},
 	"a review accepts a check that nobody has seen, because the status has no room for it": {
 		{
-			off: "a review by name reaches a check with other evidence", file: "operator/mandate/review.go",
+			off: "a review by name reaches a check with other evidence", file: "operator/mandate/act.go",
 			old: "		case !current:", new: "		case !current && (ON || check == nil):",
 			in: inMandate, test: "TestPendingReviews",
 		},
@@ -89,13 +89,13 @@ var decisions = map[string][]control{
 	},
 	"a deletion is never carried out, or blocks the namespace": {
 		{
-			off: "a deletion waits for ever", file: "operator/mandate/decide_delete.go",
+			off: "a deletion waits for ever", file: "operator/mandate/decide_act.go",
 			old: "f.observe.vanished, deleted, !f.now.Before(d.giveUpTime):",
 			new: "f.observe.vanished, deleted, ON && !f.now.Before(d.giveUpTime):",
 			in:  inMandate, test: "TestDecide",
 		},
 		{
-			off: "a Mandate goes although its application stays", file: "operator/mandate/decide_delete.go",
+			off: "a Mandate goes although its application stays", file: "operator/mandate/decide_act.go",
 			old: "== \"\" && d.wantsFinalizer() != d.finalizer:",
 			new: "== \"\" && ON && d.wantsFinalizer() != d.finalizer:",
 			in:  inMandate, test: "TestDecide",

@@ -1,12 +1,14 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash"
 	"slices"
 	"strings"
 
@@ -16,140 +18,113 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
-	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/individuals"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// RecoveredBy is how the application of a create without a clear answer became known.
-type RecoveredBy string
-
-// The ways. A create that is sent again with the same reference shows that the one before it created nothing.
-const (
-	RecoveredByRepeat       RecoveredBy = "repeat"
-	RecoveredByNotification RecoveredBy = "notification"
-	RecoveredByAdoption     RecoveredBy = "adoption"
-)
-
-// observeRecovery tells that the outcome of an earlier create, which was unknown, is known.
-func (r *creator) observeRecovery(by RecoveredBy) {
-	if r.recovered != nil {
-		r.recovered(by)
-	}
+// liveSpec is what an application is made from, past the cache.
+type liveSpec struct {
+	request idv.NewApplication // personal data
+	inputs  string             // digest of the versions of the spec and its Secrets
+	problem string             // reason why a Secret is of no use; "" if nothing is wrong
 }
 
-// adopt binds the application that a person has named, unless another Mandate has it.
-func (r *creator) adopt(ctx context.Context) error {
-	unknown := r.facts.create.unknown || r.facts.record.sent()
-	err := r.bind(ctx, r.facts.create.adopt)
-	if err == nil && r.facts.bound {
-		if unknown {
-			r.observeRecovery(RecoveredByAdoption)
+// readLiveSpec reads the spec of this Mandate, and its Secrets. If it is not the one in the cache any more, that ends
+// the reconciliation.
+func (r *scope) readLiveSpec(ctx context.Context, reader client.Reader) (spec liveSpec, err error) {
+	live := &v1alpha1.Mandate{}
+	if err := client.IgnoreNotFound(reader.Get(ctx, r.name(), live)); err != nil {
+		return spec, err
+	}
+	if live.UID != r.mandate.UID || live.Generation != r.mandate.Generation {
+		spec.problem = reasonStaleCache
+		return spec, nil
+	}
+	mandateType, _ := r.mandateTypeID(live.Spec.MandateType)
+	return r.readSpec(ctx, reader, live, mandateType)
+}
+
+// readSpec makes the request of a live Mandate and its Secrets.
+func (r *scope) readSpec(
+	ctx context.Context, reader client.Reader, live *v1alpha1.Mandate, mandateType int64,
+) (liveSpec, error) {
+	spec := liveSpec{request: idv.NewApplication{
+		Name: nameOf(live), Reference: r.reference, MandateTypeID: mandateType,
+		SuppressEmailNotification: live.Spec.SuppressEmailNotification,
+	}}
+	versions := versionsOf(live, mandateType)
+	for i := range live.Spec.Individuals {
+		details, err := r.readDetails(ctx, reader, live, &live.Spec.Individuals[i])
+		if err != nil {
+			return spec, err
 		}
-		log.FromContext(ctx).Info("Adopted the application", "applicationID", r.facts.id)
+		spec.problem = cmp.Or(spec.problem, details.Reason)
+		if secret := details.Secret; secret != nil {
+			_, _ = fmt.Fprintln(versions, secret.UID, secret.ResourceVersion)
+		}
+		spec.request.Individuals = append(spec.request.Individuals, details.NewIndividual)
 	}
-	return err
+	spec.inputs = inputsDigest(versions)
+	return spec, nil
 }
 
-// bind writes the application that was found to be this Mandate's into the ledger, unless another Mandate has it. That
-// is done one at a time: of two Mandates that name one application, the second finds the first.
-func (r *creator) bind(ctx context.Context, id int64) error {
-	r.adoptionMutex.Lock()
-	defer r.adoptionMutex.Unlock()
-	name, spec := r.name(), r.recordOf()
-	spec.ApplicationID = &id
-	current, _, err := r.session.IsCurrent(ctx, r.liveServices, r.mandate.Namespace)
-	if err != nil || !current { // it may allow other references since
-		r.facts.failureReason = reasonStaleCache
-		return err
-	}
-	other, err := r.adoptedByOther(ctx, spec)
-	if err != nil || other {
-		r.facts.create.adoptedByOther = other
-		return err
-	}
-	if spec.SpecDigests, err = r.digestsToBind(ctx); err != nil || r.facts.failureReason != "" {
-		return err
-	}
-	adopted, err := r.ledger.Adopt(ctx, name, r.record, spec)
-	if err != nil {
-		return r.reloadIfLost(ctx, err)
-	}
-	r.facts.id, r.facts.bound = id, true
-	if r.facts.application.read() { // before it was known to be this Mandate's
-		r.learn(func(s *localState) { s.readBy = r.knownAccount() })
-	}
-	r.setRecord(adopted)
-	return nil
+// nameOf is the name of the application.
+func nameOf(live *v1alpha1.Mandate) idv.Secret {
+	return idv.Hide(cmp.Or(live.Spec.Name, live.Name))
 }
 
-// digestsToBind are those of the spec that an application is bound to; nil if a Secret is missing or of no use. Another
-// object of the name is then compared with what the service shows.
-func (r *creator) digestsToBind(ctx context.Context) (*v1alpha1.SpecDigests, error) {
-	if r.comparedWith != nil {
-		return specDigests(r.salt(), &r.mandate.Spec, r.comparedWith), nil
+// readDetails reads the details of an individual, and logs what is wrong with its Secret.
+func (r *scope) readDetails(
+	ctx context.Context, reader client.Reader, live *v1alpha1.Mandate, individual *v1alpha1.Individual,
+) (individuals.Details, error) {
+	details, err := individuals.Read(ctx, reader, live.Namespace, individual, r.reference)
+	if details.Reason != "" {
+		secret := ""
+		if individual.DetailsSecretRef != nil {
+			secret = individual.DetailsSecretRef.Name
+		}
+		log.FromContext(ctx).Info("Details of an individual are not found or invalid",
+			"reason", details.Reason, "individual", individual.Name, "secret", secret, "problem", details.Problem)
 	}
-	live, err := r.readLiveSpec(ctx, r.live)
-	switch {
-	case err != nil:
-		return nil, err
-	case live.problem == reasonStaleCache:
-		r.facts.failureReason = reasonStaleCache
-		return nil, nil
-	case live.problem != "":
-		return nil, nil
-	}
-	return specDigests(r.salt(), &r.mandate.Spec, &live.request), nil
+	return details, err
 }
 
-// adoptedByOther reports whether another Mandate has the application that this one is to have: by the ledger, or by
-// its status, if its record is lost. Of another namespace, the status counts only with the same ClusterIdentityService.
-// With an IdentityService, its editor chooses which id a service answers, and where it leads afterwards.
-func (r *creator) adoptedByOther(ctx context.Context, spec v1alpha1.ApplicationRecordSpec) (bool, error) {
-	other, err := r.ledger.HeldByOther(ctx, r.name(), spec)
-	if err == nil && !other {
-		other, err = r.boundToOther(ctx, *spec.ApplicationID, client.InNamespace(r.mandate.Namespace))
+// mandateTypeID finds the id to send. An id is sent as it is: the shape of the reference data is not documented, so
+// that it is missing there proves nothing.
+func (r *scope) mandateTypeID(selector v1alpha1.MandateTypeSelector) (int64, bool) {
+	if selector.ID != nil {
+		return *selector.ID, true
 	}
-	if err == nil && !other && spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService {
-		ofService := client.MatchingFields{connection.MandateField: r.session.Key.String()}
-		other, err = r.boundToOther(ctx, *spec.ApplicationID, ofService)
+	if r.session.Connection.References == nil {
+		return 0, false
 	}
-	return other, err
-}
-
-// boundToOther looks for another Mandate whose status has the application.
-func (r *creator) boundToOther(ctx context.Context, wanted int64, option client.ListOption) (bool, error) {
-	var mandates v1alpha1.MandateList
-	if err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy, option); err != nil {
-		return false, err
-	}
-	for i := range mandates.Items {
-		other := &mandates.Items[i]
-		if id := other.Status.ApplicationID; other.UID == r.mandate.UID || id == nil || *id != wanted {
+	wanted := idv.Reference{Code: selector.Code, Name: selector.Name}
+	found := int64(0)
+	for _, candidate := range r.session.Connection.References.MandateTypes {
+		if len(idv.MatchReferences([]idv.Reference{candidate}, wanted)) == 0 || candidate.ID == found {
 			continue
 		}
-		if bound, err := r.sameService(ctx, other); bound || err != nil {
-			return bound, err
+		if found != 0 {
+			return 0, false // a guess could e-mail people about the wrong thing
 		}
+		found = candidate.ID
 	}
-	return false, nil
+	return found, found != 0
 }
 
-// sameService reports whether a Mandate with the id has its application at the service of this one.
-func (r *creator) sameService(ctx context.Context, other *v1alpha1.Mandate) (bool, error) {
-	if other.Namespace != r.mandate.Namespace {
-		return strings.EqualFold(other.Status.Reference, r.reference), nil
-	}
-	service, _, err := r.services.Find(ctx, connection.KeyOf(other), other.Namespace)
-	switch {
-	case err != nil:
-		return false, err
-	case service == nil: // its URL is not known, so it may be the same application
-		return true, nil
-	default:
-		return idv.NormalBaseURL(service.Settings().BaseURL) == r.session.Connection.URL, nil
-	}
+func usesSecrets(mandate *v1alpha1.Mandate) bool {
+	fromSecret := func(i v1alpha1.Individual) bool { return i.DetailsSecretRef != nil }
+	return slices.ContainsFunc(mandate.Spec.Individuals, fromSecret)
 }
+
+// versionsOf starts the hash of all that a request is made from, by version: a hash of a birth date is a birth date.
+func versionsOf(mandate *v1alpha1.Mandate, mandateType int64) hash.Hash {
+	versions := sha256.New()
+	_, _ = fmt.Fprintln(versions, mandate.UID, mandate.Generation, mandateType)
+	return versions
+}
+
+func inputsDigest(versions hash.Hash) string { return hex.EncodeToString(versions.Sum(nil)[:16]) }
 
 // newObject reports whether an application that another Mandate of the name created or adopted, or this one before an
 // edit, is about to be bound to this one. If a person says in spec.adopt that it is this Mandate's, that is enough.
@@ -196,28 +171,6 @@ func (r *observer) compareSpec(ctx context.Context, application *idv.Application
 			"applicationID", application.ID, "fields", fields)
 	}
 	return true
-}
-
-// liveSpec is what an application is made from, past the cache.
-type liveSpec struct {
-	request idv.NewApplication // personal data
-	inputs  string             // digest of the versions of the spec and its Secrets
-	problem string             // reason why a Secret is of no use; "" if nothing is wrong
-}
-
-// readLiveSpec reads the spec of this Mandate, and its Secrets. If it is not the one in the cache any more, that ends
-// the reconciliation.
-func (r *scope) readLiveSpec(ctx context.Context, reader client.Reader) (spec liveSpec, err error) {
-	live := &v1alpha1.Mandate{}
-	if err := client.IgnoreNotFound(reader.Get(ctx, r.name(), live)); err != nil {
-		return spec, err
-	}
-	if live.UID != r.mandate.UID || live.Generation != r.mandate.Generation {
-		spec.problem = reasonStaleCache
-		return spec, nil
-	}
-	mandateType, _ := r.mandateTypeID(live.Spec.MandateType)
-	return r.readSpec(ctx, reader, live, mandateType)
 }
 
 // differences names the fields of the spec that are not as the application was created or adopted for. Where the record
