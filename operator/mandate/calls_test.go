@@ -177,9 +177,9 @@ func TestCallsThatFail(t *testing.T) {
 		r.facts.attempt = test.attempt
 		r.concluded(test.attempt)
 		if r.facts.attempt.phase != attemptNone || r.facts.failureReason != test.reason ||
-			(r.subscriber.subscription.phase == subscriptionPaused) != test.paused {
+			(r.facts.subscription.phase == subscriptionPaused) != test.paused {
 			t.Errorf("%s: it ends with %q, and the subscription is in phase %d",
-				name, r.facts.failureReason, r.subscriber.subscription.phase)
+				name, r.facts.failureReason, r.facts.subscription.phase)
 		}
 	}
 }

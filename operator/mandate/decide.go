@@ -35,10 +35,10 @@ const (
 // while another one may be under way; no create after one whose outcome cannot be known any more; a missing application
 // never leads to a create. What acts on people comes directly after a live read of the Mandate, and is all of that kind
 // that a reconciliation does.
-func decide(f facts, subscription subscriptionFacts) decision {
+func decide(f facts) decision {
 	next := decideCall(f)
 	if next.Step == stepWait {
-		if s := subscription.decide(f, next.Reason); s != "" {
+		if s := f.subscription.decide(f, next.Reason); s != "" {
 			return decision{Step: s}
 		}
 	}
@@ -106,32 +106,6 @@ func decideStopped(f facts) decision {
 	}
 }
 
-// decide brings a call of this process to its end.
-func (a attemptFacts) decide(f facts) decision {
-	create := a.kind == v1alpha1.CallCreate
-	switch {
-	case a.phase == attemptNone:
-		return decision{}
-	case a.end == endRefused && create:
-		return decision{Step: stepShowPending}
-	case a.phase == attemptAnswered && a.id != 0:
-		return decision{Step: stepDeposit}
-	case a.phase == attemptAnswered && a.outcome == client.Unknown:
-		// The record says so already: it was written before the request went out.
-		return waitFor(v1alpha1.ReasonSettling, f.settleDelay)
-	case a.phase == attemptAnswered, a.phase == attemptWithdrawn, a.phase == attemptUnsent, create && deadlinePassed(f),
-		f.now.Sub(a.started) > f.settleDelay/2:
-		// Too late is when another operator may soon take this call for a lost one.
-		return decision{Step: stepConclude}
-	case a.phase == attemptVerified && f.now.Sub(a.looked) <= engine.MaxLookAge:
-		return decision{Step: stepSend}
-	case a.looks >= engine.MaxLooks:
-		return decision{Step: stepConclude}
-	default:
-		return decision{Step: stepVerify}
-	}
-}
-
 // step is one thing to do. It has at most one effect outside this process, so that every crash is a crash between
 // steps.
 type step string
@@ -184,8 +158,8 @@ var (
 	waitFor = engine.WaitFor[step]
 )
 
-// facts is all that decide knows but for the subscription, and all that the status is made from. Each step changes the
-// facts, and decide is asked again.
+// facts is all that decide knows, and all that the status is made from. Each step changes the facts, and decide is
+// asked again.
 type facts struct {
 	now         time.Time
 	settleDelay time.Duration
@@ -210,6 +184,8 @@ type facts struct {
 	observe     observeFacts
 	application applicationFacts
 	act         actFacts
+
+	subscription subscriptionFacts
 }
 
 type serviceFacts = engine.ServiceFacts
@@ -460,4 +436,30 @@ func (f *facts) contradicts() bool {
 func (f *facts) final() bool {
 	a := &f.application
 	return f.outcome != "" || a.read() && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
+}
+
+// decide brings a call of this process to its end.
+func (a attemptFacts) decide(f facts) decision {
+	create := a.kind == v1alpha1.CallCreate
+	switch {
+	case a.phase == attemptNone:
+		return decision{}
+	case a.end == endRefused && create:
+		return decision{Step: stepShowPending}
+	case a.phase == attemptAnswered && a.id != 0:
+		return decision{Step: stepDeposit}
+	case a.phase == attemptAnswered && a.outcome == client.Unknown:
+		// The record says so already: it was written before the request went out.
+		return waitFor(v1alpha1.ReasonSettling, f.settleDelay)
+	case a.phase == attemptAnswered, a.phase == attemptWithdrawn, a.phase == attemptUnsent, create && deadlinePassed(f),
+		f.now.Sub(a.started) > f.settleDelay/2:
+		// Too late is when another operator may soon take this call for a lost one.
+		return decision{Step: stepConclude}
+	case a.phase == attemptVerified && f.now.Sub(a.looked) <= engine.MaxLookAge:
+		return decision{Step: stepSend}
+	case a.looks >= engine.MaxLooks:
+		return decision{Step: stepConclude}
+	default:
+		return decision{Step: stepVerify}
+	}
 }

@@ -47,9 +47,8 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 	others := func(s step) bool { return slices.Contains(subscriptionSteps, s) }
 	steps := append(slices.DeleteFunc(explore.Steps[step](t, "decide.go"), others), beginnings()...)
 	explore.Draw(t, steps, func(t *rapid.T) step {
-		drawn := anyFacts(t, usual)
-		f := drawn.facts
-		step := decide(f, drawn.subscription).Step
+		f := anyFacts(t, usual)
+		step := decide(f).Step
 		begins := slices.Contains(begins, step)
 		if f.service.Denied && f.attempt.phase == attemptNone && (begins || slices.Contains(sendsRequest, step)) {
 			t.Fatalf("%s with a service that is not for this namespace: %+v", step, f)
@@ -237,24 +236,18 @@ func holdLog(t *rapid.T, f facts, order *v1alpha1.Call) {
 	}
 }
 
-// allFacts are those of a reconciliation.
-type allFacts struct {
-	facts
-	subscription subscriptionFacts
-}
-
 // usualFacts are those of cases of TestDecide.
-func usualFacts(all ...map[string]decideCase) (usual []allFacts) {
+func usualFacts(all ...map[string]decideCase) (usual []facts) {
 	for _, cases := range all {
 		for _, name := range slices.Sorted(maps.Keys(cases)) {
-			usual = append(usual, allFacts{cases[name].facts, cases[name].subscription})
+			usual = append(usual, cases[name].facts)
 		}
 	}
 	return usual
 }
 
 // anyFacts are usual ones, some of which are drawn.
-func anyFacts(t *rapid.T, usual []allFacts) allFacts {
+func anyFacts(t *rapid.T, usual []facts) facts {
 	f := explore.Mix(t, usual, drawnFacts(t))
 	if r := &f.record; !r.exists() { // what is not there, or not read, says nothing
 		*r = recordFacts{lookup: r.lookup}
@@ -264,8 +257,8 @@ func anyFacts(t *rapid.T, usual []allFacts) allFacts {
 	return f
 }
 
-func drawnFacts(t *rapid.T) allFacts {
-	f := explore.Facts[allFacts](t, now,
+func drawnFacts(t *rapid.T) facts {
+	f := explore.Facts[facts](t, now,
 		[]string{"", "now", "then", reasonStaleCache, v1alpha1.ReasonSecretNotFound},
 		[]int64{0, 0, 7, 8}, []int{0, 1, engine.MaxLooks}, []int32{0, 1, 2, 3, 4, 5}, [][]int64{nil, {7}, {8, 7}},
 		[]time.Duration{0, 7 * time.Second},

@@ -12,21 +12,18 @@ import (
 
 // subscriptions are of a Mandate that is Ready, whose application was created and read here, and is to be subscribed.
 func subscriptions() map[string]decideCase {
-	of := func(change func(*allFacts)) allFacts {
-		f := allFacts{
-			newMandate(func(f *facts) {
-				f.id, f.bound = 7, true
-				f.observe.readAt = now.Add(time.Hour)
-				f.record = sent(time.Hour, func(r *recordFacts) { r.id = 7 })
-			}),
-			subscriptionFacts{wish: wanted, phase: subscriptionActive, readHere: true},
-		}
-		change(&f)
-		return f
+	of := func(change func(*facts)) facts {
+		return newMandate(func(f *facts) {
+			f.id, f.bound = 7, true
+			f.observe.readAt = now.Add(time.Hour)
+			f.record = sent(time.Hour, func(r *recordFacts) { r.id = 7 })
+			f.subscription = subscriptionFacts{wish: wanted, phase: subscriptionActive, readHere: true}
+			change(f)
+		})
 	}
 	// subscribed has the subscription in the log.
-	subscribed := func(result v1alpha1.CallResult, sends int32, changes ...func(*allFacts)) allFacts {
-		return of(func(f *allFacts) {
+	subscribed := func(result v1alpha1.CallResult, sends int32, changes ...func(*facts)) facts {
+		return of(func(f *facts) {
 			f.record.calls = logged(subscribeOrder(), result, sends).calls
 			f.record.observed = now.Add(-time.Hour)
 			for _, change := range changes {
@@ -34,33 +31,29 @@ func subscriptions() map[string]decideCase {
 			}
 		})
 	}
-	sending := func(phase attemptPhase) allFacts {
-		return of(func(f *allFacts) { f.attempt = calling(v1alpha1.CallSubscribe, phase) })
+	sending := func(phase attemptPhase) facts {
+		return of(func(f *facts) { f.attempt = calling(v1alpha1.CallSubscribe, phase) })
 	}
-	looked := func(found subscriptionLookup) func(*allFacts) {
-		return func(f *allFacts) { f.subscription.lookup = found }
+	looked := func(found subscriptionLookup) func(*facts) {
+		return func(f *facts) { f.subscription.lookup = found }
 	}
-	again := func(f *allFacts) { f.subscription.wish = wantedAgain }
-	asked := func(f *allFacts) { onRequest(&f.facts) }
-	observed := func(ago time.Duration) func(*allFacts) {
-		return func(f *allFacts) { firstSeenBefore(ago)(&f.facts) }
-	}
+	again := func(f *facts) { f.subscription.wish = wantedAgain }
 	begin, find := decision{Step: stepBeginSubscription}, decision{Step: stepFindSubscription}
 	later := waitFor(reasonNotDue, time.Hour)
 	all := map[string]decideCase{}
 	for name, c := range map[string]struct {
 		why  string
-		of   allFacts
+		of   facts
 		want decision
 	}{
 		"an application that was never subscribed": {
 			why: "the service was edited since it was created",
-			of:  of(func(*allFacts) {}), want: begin,
+			of:  of(func(*facts) {}), want: begin,
 		},
 		"a subscription that this process has recorded": {of: sending(attemptBegun), want: decision{Step: stepVerify}},
 		"a subscription that was checked":               {of: sending(attemptVerified), want: decision{Step: stepSend}},
 		"a subscription that was recorded too long ago": {
-			of: of(func(f *allFacts) {
+			of: of(func(f *facts) {
 				f.attempt = calling(v1alpha1.CallSubscribe, attemptVerified)
 				f.attempt.started = now.Add(-time.Minute)
 			}),
@@ -71,21 +64,21 @@ func subscriptions() map[string]decideCase {
 			of: subscribed(v1alpha1.CallDone, 1), want: later,
 		},
 		"a subscription of another process": {
-			of: subscribed("", 1, observed(time.Minute)), want: later,
+			of: subscribed("", 1, firstSeenBefore(time.Minute)), want: later,
 		},
 		"a subscription that is lost": {
-			of: subscribed("", 1, observed(2*time.Minute)), want: decision{Step: stepResolveLost},
+			of: subscribed("", 1, firstSeenBefore(2*time.Minute)), want: decision{Step: stepResolveLost},
 		},
 		"another call of another process": {
 			why: "one call at a time",
-			of: of(func(f *allFacts) {
+			of: of(func(f *facts) {
 				f.record.calls = logged(completeCall, "", 1).calls
 				f.record.observed = now
 			}),
 			want: later,
 		},
 		"another call that is lost": {
-			of: of(func(f *allFacts) {
+			of: of(func(f *facts) {
 				f.record.calls = logged(completeCall, "", 1).calls
 				f.record.observed = now.Add(-time.Hour)
 			}),
@@ -100,10 +93,10 @@ func subscriptions() map[string]decideCase {
 			of:  subscribed(v1alpha1.CallUnknown, 1, looked(lookupUnclear)), want: later,
 		},
 		"it does not show, and somebody asks": {
-			of: subscribed(v1alpha1.CallUnknown, 1, looked(lookupUnclear), again, asked), want: later,
+			of: subscribed(v1alpha1.CallUnknown, 1, looked(lookupUnclear), again, onRequest), want: later,
 		},
 		"it was looked up before, and somebody asks": {
-			of: subscribed(v1alpha1.CallUnknown, 1, again, asked), want: find,
+			of: subscribed(v1alpha1.CallUnknown, 1, again, onRequest), want: find,
 		},
 		"a subscription that the service makes later is looked up": {
 			of: subscribed(v1alpha1.CallAccepted, 1), want: find,
@@ -112,7 +105,7 @@ func subscriptions() map[string]decideCase {
 			of: subscribed(v1alpha1.CallAccepted, 1, looked(lookupFound)), want: decision{Step: stepResolveSubscription},
 		},
 		"it is not made yet": {
-			of: subscribed(v1alpha1.CallAccepted, 1, looked(lookupUnclear), again, asked), want: later,
+			of: subscribed(v1alpha1.CallAccepted, 1, looked(lookupUnclear), again, onRequest), want: later,
 		},
 		"a refusal comes with a look whether it exists": {of: subscribed(v1alpha1.CallRefused, 0), want: find},
 		"a refusal": {
@@ -122,13 +115,13 @@ func subscriptions() map[string]decideCase {
 			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupFound)), want: later,
 		},
 		"a refusal, because it exists, and somebody asks": {
-			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupFound), again, asked), want: later,
+			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupFound), again, onRequest), want: later,
 		},
 		"a refusal of an earlier Mandate of the name": {
 			of: subscribed(v1alpha1.CallForbidden, 0, looked(lookupUnclear)), want: later,
 		},
 		"a refusal of which the status says so": {
-			of: subscribed(v1alpha1.CallRefused, 0, func(f *allFacts) {
+			of: subscribed(v1alpha1.CallRefused, 0, func(f *facts) {
 				f.subscription.wish, f.subscription.ended = notWanted, v1alpha1.SubscriptionRefused
 			}),
 			want: later,
@@ -140,73 +133,73 @@ func subscriptions() map[string]decideCase {
 			of: subscribed(v1alpha1.CallRefused, 0, again), want: find,
 		},
 		"a subscription that was made so long ago that only a digest is left": {
-			of: of(func(f *allFacts) { f.record.earlier = earlier(subscribeOrder()) }), want: later,
+			of: of(func(f *facts) { f.record.earlier = earlier(subscribeOrder()) }), want: later,
 		},
-		"a subscription that the record cannot hold": {of: of(func(f *allFacts) { f.record.full = true }), want: later},
+		"a subscription that the record cannot hold": {of: of(func(f *facts) { f.record.full = true }), want: later},
 		"a refusal, somebody asks, and the record is full": {
 			why: "it is sent in the same entry",
-			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again, func(f *allFacts) {
+			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again, func(f *facts) {
 				f.record.full = true
 			}),
 			want: begin,
 		},
 		"a refusal that has come again": {
-			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again, func(f *allFacts) {
+			of: subscribed(v1alpha1.CallRefused, 0, looked(lookupUnclear), again, func(f *facts) {
 				f.subscription.phase = subscriptionBegun
 			}),
 			want: later,
 		},
 		"an application that somebody else created": {
-			of:   of(func(f *allFacts) { f.record.sends = 0 }),
+			of:   of(func(f *facts) { f.record.sends = 0 }),
 			want: later,
 		},
 		"an application that somebody else created, and somebody asks": {
-			of:   of(func(f *allFacts) { f.record.sends, f.subscription.wish = 0, wantedAgain }),
+			of:   of(func(f *facts) { f.record.sends, f.subscription.wish = 0, wantedAgain }),
 			want: later,
 		},
 		"an application that was not read here": {
-			of:   of(func(f *allFacts) { f.subscription.readHere = false }),
+			of:   of(func(f *facts) { f.subscription.readHere = false }),
 			want: later,
 		},
 		"a read that is due comes first": {
-			of:   of(func(f *allFacts) { f.observe.readAt = time.Time{} }),
+			of:   of(func(f *facts) { f.observe.readAt = time.Time{} }),
 			want: decision{Step: stepRead},
 		},
 		"a subscription that waits": {
-			of:   of(func(f *allFacts) { f.subscription.phase = subscriptionPaused }),
+			of:   of(func(f *facts) { f.subscription.phase = subscriptionPaused }),
 			want: later,
 		},
 		"a suspended Mandate": {
-			of:   of(func(f *allFacts) { f.suspended = true }),
+			of:   of(func(f *facts) { f.suspended = true }),
 			want: wait(v1alpha1.ReasonSuspended),
 		},
 		"a Mandate that is being deleted": {
-			of:   of(func(f *allFacts) { f.deletion.requested = true }),
+			of:   of(func(f *facts) { f.deletion.requested = true }),
 			want: wait(reasonDeleting),
 		},
 		"an application that is to be archived": {
-			of: of(func(f *allFacts) {
+			of: of(func(f *facts) {
 				f.act.archive, f.observe.readAt = true, now.Add(time.Hour)
 			}),
 			want: later,
 		},
 		"a slot comes before the record": {
 			why: "it would go to others meanwhile, again and again",
-			of: of(func(f *allFacts) {
+			of: of(func(f *facts) {
 				f.subscription.phase, f.record = subscriptionIdle, recordFacts{}
 				f.observe.ownAccount = true
 			}),
 			want: decision{Step: stepAcquireSlot},
 		},
 		"a slot comes before the subscription": {
-			of:   of(func(f *allFacts) { f.subscription.phase = subscriptionIdle }),
+			of:   of(func(f *facts) { f.subscription.phase = subscriptionIdle }),
 			want: decision{Step: stepAcquireSlot},
 		},
 		"nothing to do needs no slot": {
-			of: subscribed(v1alpha1.CallDone, 1, func(f *allFacts) { f.subscription.phase = subscriptionIdle }), want: later,
+			of: subscribed(v1alpha1.CallDone, 1, func(f *facts) { f.subscription.phase = subscriptionIdle }), want: later,
 		},
 	} {
-		all[name] = decideCase{why: c.why, facts: c.of.facts, subscription: c.of.subscription, want: c.want}
+		all[name] = decideCase{why: c.why, facts: c.of, want: c.want}
 	}
 	return all
 }
@@ -248,7 +241,7 @@ func TestSubscriptionState(t *testing.T) {
 		if !ok {
 			t.Fatalf("there is no case %s", test.of)
 		}
-		if got := c.subscription.state(c.facts); got != test.want {
+		if got := c.facts.subscription.state(c.facts); got != test.want {
 			t.Errorf("%s: the status says %q, want %q", name, got, test.want)
 		}
 	}
@@ -258,9 +251,10 @@ func TestSubscriptionState(t *testing.T) {
 func TestDecideSubscribesLast(t *testing.T) {
 	usual := usualFacts(subscriptions())
 	explore.Draw(t, subscriptionSteps, func(t *rapid.T) step {
-		drawn := anyFacts(t, usual)
-		f, s := drawn.facts, drawn.subscription
-		usual, next := decide(f, subscriptionFacts{}), decide(f, s)
+		f := anyFacts(t, usual)
+		s, without := f.subscription, f
+		without.subscription = subscriptionFacts{}
+		usual, next := decide(without), decide(f)
 		switch next.Step {
 		case usual.Step:
 		case stepBeginSubscription:

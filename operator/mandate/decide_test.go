@@ -52,11 +52,10 @@ const day = 24 * time.Hour
 
 // decideCase is a case of TestDecide.
 type decideCase struct {
-	why          string
-	facts        facts
-	subscription subscriptionFacts
-	want         decision
-	call         *v1alpha1.Call // that begins, of the application; nil: none does
+	why   string
+	facts facts
+	want  decision
+	call  *v1alpha1.Call // that begins, of the application; nil: none does
 	// decided is what Decided says of spec.decision; "" if the case does not hold it.
 	decided string
 }
@@ -72,7 +71,7 @@ func TestDecide(t *testing.T) {
 	for _, cases := range decideCases() {
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
-				got := decide(c.facts, c.subscription)
+				got := decide(c.facts)
 				if got != c.want {
 					t.Errorf("decide gives %+v, want %+v\n%s", got, c.want, c.why)
 				}

@@ -223,7 +223,7 @@ func (r *reconciliation) Decide() decision {
 	return r.decide()
 }
 
-func (r *reconciliation) decide() decision { return decide(r.facts, r.subscriber.subscription) }
+func (r *reconciliation) decide() decision { return decide(r.facts) }
 
 // TryAcquire takes a slot of the connection, so that the Mandates of one connection do not take all workers. What leads
 // up to a request is in the slot, too: it is not done twice. Without a connection that works, no request is sent.
@@ -311,7 +311,7 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	}
 	if r.application != nil && r.application != before {
 		r.actor.observeEvidence()
-		r.subscriber.subscription.readHere = true
+		r.facts.subscription.readHere = true
 	}
 	if r.recordSet {
 		r.takeRecord()

@@ -30,10 +30,9 @@ type subscriber struct {
 	client webhooksClient // of the connection
 	live   client.Reader
 
-	subscription subscriptionFacts
-	retryAfter   time.Duration // in how long to go on; 0: with the next reconciliation
-	url          idv.Secret    // of the receiver, with its token; set by verify
-	payload      idv.Raw       // further fields of the subscription, set with it
+	retryAfter time.Duration // in how long to go on; 0: with the next reconciliation
+	url        idv.Secret    // of the receiver, with its token; set by verify
+	payload    idv.Raw       // further fields of the subscription, set with it
 }
 
 // webhooksClient is what a subscriber needs of the client of the service.
@@ -56,7 +55,7 @@ func (s *subscriber) start(subscribed *subscribedApplications) {
 	if s.to() == nil || status.ApplicationID == nil || status.Outcome != "" || status.Archived {
 		return
 	}
-	local, facts := s.local(), &s.subscription
+	local, facts := s.local(), &s.facts.subscription
 	facts.readHere = s.facts.observe.ownAccount && local.readBy == s.knownAccount()
 	facts.wish, facts.ended = wanted, status.Subscription
 	if known := local.subscription; known.state != "" && known.over == status.Subscription {
@@ -96,20 +95,20 @@ func (s *subscriber) remember(change func(*knownSubscription)) knownSubscription
 
 // acquired takes over whether there is a slot. If not, the Mandate is woken up later.
 func (s *subscriber) acquired(slot bool) {
-	s.subscription.phase = subscriptionPaused
+	s.facts.subscription.phase = subscriptionPaused
 	if slot {
-		s.subscription.phase = subscriptionActive
+		s.facts.subscription.phase = subscriptionActive
 	}
 }
 
 // begun is for a subscription that is about to be sent: what it comes to is looked up, and ends it.
 func (s *subscriber) begun() {
-	s.subscription.phase, s.subscription.lookup = subscriptionBegun, notLooked
+	s.facts.subscription.phase, s.facts.subscription.lookup = subscriptionBegun, notLooked
 }
 
 // pause ends what is done for it in this reconciliation.
 func (s *subscriber) pause(retryAfter time.Duration) {
-	s.subscription.phase = subscriptionPaused
+	s.facts.subscription.phase = subscriptionPaused
 	known := s.remember(func(k *knownSubscription) { k.failures++ })
 	s.retryAfter = max(retryAfter, engine.RequeueBackoff.After(known.failures))
 }
@@ -184,7 +183,7 @@ func (s *subscriber) send(ctx context.Context) (*idv.Change, error) {
 func (s *subscriber) find(ctx context.Context) {
 	urls, _, err := s.receiverURLs(ctx)
 	if err == nil {
-		s.subscription.lookup, err = s.lookUp(ctx, urls)
+		s.facts.subscription.lookup, err = s.lookUp(ctx, urls)
 	}
 	s.retryOn(ctx, "Failed to look for the subscription of the application", err)
 }
@@ -208,7 +207,7 @@ func (s *subscriber) lookUp(ctx context.Context, urls []idv.Secret) (subscriptio
 
 // result is what a look-up showed of a subscription whose answer was unclear.
 func (s *subscriber) result() v1alpha1.CallResult {
-	if s.subscription.lookup == lookupFound {
+	if s.facts.subscription.lookup == lookupFound {
 		return v1alpha1.CallDone
 	}
 	return v1alpha1.CallUnknown
@@ -216,11 +215,11 @@ func (s *subscriber) result() v1alpha1.CallResult {
 
 // show shows what is known of it in a status that has said something else before.
 func (s *subscriber) show(status *v1alpha1.MandateStatus) {
-	state, before := s.subscription.state(s.facts), status.Subscription
+	state, before := s.facts.subscription.state(s.facts), status.Subscription
 	if state == "" || status.ApplicationID == nil {
 		return
 	}
-	if status.Subscription != state || s.subscription.wish == wantedAgain {
+	if status.Subscription != state || s.facts.subscription.wish == wantedAgain {
 		s.remember(func(k *knownSubscription) {
 			*k = knownSubscription{state: state, over: before, by: s.connectionVersion()}
 		})
@@ -238,7 +237,7 @@ func (s *subscriber) due() time.Duration {
 		return s.retryAfter
 	case status.ApplicationID == nil && f.bound: // the cache will show the application soon
 		return 2 * nextCallDelay
-	case s.subscription.wish != notWanted && f.record.open() != nil && f.mayBeUnderWay():
+	case s.facts.subscription.wish != notWanted && f.record.open() != nil && f.mayBeUnderWay():
 		return f.record.observed.Add(f.settleDelay).Sub(f.now)
 	default:
 		return 0

@@ -26,9 +26,9 @@ func subscribable(change func(*reconciliation)) *reconciliation {
 
 // startSubscriber gives what a reconciliation that begins now knows of the subscription.
 func (r *reconciliation) startSubscriber() subscriptionFacts {
-	r.subscriber.subscription = subscriptionFacts{}
+	r.facts.subscription = subscriptionFacts{}
 	r.subscriber.start(&r.subscribed)
-	return r.subscriber.subscription
+	return r.facts.subscription
 }
 
 // A subscription is for an application that the status shows, and of which something is to come.
@@ -46,7 +46,7 @@ func TestSubscriptionIsWanted(t *testing.T) {
 		},
 		"an application that is archived": {func(r *reconciliation) { r.mandate.Status.Archived = true }, false},
 	} {
-		if got := subscribable(test.change).subscriber.subscription.wish == wanted; got != test.want {
+		if got := subscribable(test.change).facts.subscription.wish == wanted; got != test.want {
 			t.Errorf("%s: a subscription is wanted: %t, want %t", name, got, test.want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestSubscriptionEnds(t *testing.T) {
 			r.mandate.Status.Subscription, r.mandate.Status.LastHandledReconcileAt = test.state, handled
 			r.mandate.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: handled}
 		})
-		before := r.subscriber.subscription
+		before := r.facts.subscription
 		if before.wish == wantedAgain || before.ended != test.state {
 			t.Errorf("%s: at first, %+v", name, before)
 		}
@@ -103,9 +103,9 @@ func TestSubscriptionIsSentAgainOnce(t *testing.T) {
 	r.facts = given.facts
 	r.session.Connection.Generation++ // after the subscriber was made
 	r.startSubscriber()
-	wish := r.subscriber.subscription.wish
-	r.subscriber.subscription = given.subscription
-	r.subscriber.subscription.wish = wish
+	wish := r.facts.subscription.wish
+	r.facts.subscription = given.facts.subscription
+	r.facts.subscription.wish = wish
 	if got := r.decide().Step; got != stepBeginSubscription {
 		t.Fatalf("the step is %s, want %s", got, stepBeginSubscription)
 	}
@@ -118,7 +118,7 @@ func TestSubscriptionIsSentAgainOnce(t *testing.T) {
 	if got := r.decide().Step; got != stepFindSubscription {
 		t.Errorf("after another refusal, the step is %s, want %s", got, stepFindSubscription)
 	}
-	r.subscriber.subscription.lookup = lookupUnclear
+	r.facts.subscription.lookup = lookupUnclear
 	if got := r.decide().Step; got != stepWait {
 		t.Errorf("after it was looked up, the step is %s", got)
 	}
