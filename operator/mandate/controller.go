@@ -1,7 +1,8 @@
 // Package mandate is the controller of Mandates: one application each at the service, never two.
 //
-// decide (facts in, one step out) is the protocol and does no I/O. The reconciliation performs the steps, in the loop
-// of package engine. status.go is the only writer of status.
+// Five sub-reconcilers share the work: delete, create, observe, act and subscribe. Each has facts and a pure decide, in
+// the files decide*.go, which do no I/O, and performs its own steps. decide asks them in order. The reconciliation runs
+// them in the loop of package engine, makes the calls that they order, and composes the status.
 package mandate
 
 import (
