@@ -16,13 +16,21 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// begin writes a call into the record: an order, or a create if there is no application. Only after the API server has
-// confirmed that may this process send it, and no other process may. Where there is no record, it is made with the call
-// in it. That of an application may have been lost. In a namespace that is being deleted, no record can be made, and
-// what deletionPolicy says is done without one.
+// order is the call on the application that the spec asks for; nil for a create.
+func (r *reconciliation) order() *v1alpha1.Call {
+	if r.facts.id == 0 {
+		return nil
+	}
+	return nextOrder(r.facts)
+}
+
+// begin writes a call into the record: an order, or a create without one. Only after the API server has confirmed that
+// may this process send it, and no other process may. Where there is no record, it is made with the call in it. That of
+// an application may have been lost. In a namespace that is being deleted, no record can be made, and what
+// deletionPolicy says is done without one.
 func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error {
 	kind := v1alpha1.CallCreate
-	if r.facts.id != 0 {
+	if order != nil {
 		kind = order.Kind
 	}
 	if !r.beginAttempt(ctx, kind) {
@@ -77,7 +85,7 @@ func (r *reconciliation) beginAttempt(ctx context.Context, kind v1alpha1.CallKin
 func (r *reconciliation) nextCall(
 	order *v1alpha1.Call, now time.Time,
 ) (v1alpha1.Call, *v1alpha1.ApplicationRecordSpec) {
-	if r.facts.id == 0 {
+	if order == nil {
 		return r.creator.nextCreate(now)
 	}
 	call := r.ordered(order, now)

@@ -336,8 +336,10 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		return r.readRecord(ctx)
 	case stepResolve:
 		return r.creator.resolve(ctx)
-	case stepClaim, stepBegin:
-		return r.begin(ctx, nextOrder(r.facts))
+	case stepClaim:
+		return r.begin(ctx, nil)
+	case stepBegin:
+		return r.begin(ctx, r.order())
 	case stepVerify:
 		r.verify(ctx)
 	case stepSend:
