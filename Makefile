@@ -92,7 +92,7 @@ check: $(call tools_of,check) ## The inner loop: generated files, lint, and the 
 	@echo "Not run: what starts operators, OpenTofu or the demo. make test does."
 
 .PHONY: test
-test: $(call tools_of,test) ## All tests of this Go module; CI runs test-modules, test-dist, test-gitops, test-rules and e2e, too
+test: $(call tools_of,test) ## All tests of this Go module; docs/testing.md has what CI runs beside it
 	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-others single-faults slowest
 
 # test-race waits much, so what needs the processor runs beside it, at low priority. single-faults runs alone: it covers
