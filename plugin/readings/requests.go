@@ -2,6 +2,7 @@ package readings
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"regexp"
 	"slices"
@@ -76,10 +77,23 @@ func send[T any](ctx context.Context, c *check, request func() (T, error)) (T, a
 	}
 	a := answer{err: err, all: c.since(before)}
 	if len(a.all) > 0 {
-		a.Exchange = a.all[len(a.all)-1]
+		a.Exchange = lastOf(a.all, err)
 		a.json, _ = wire.Parse(a.Body.Reveal())
 	}
 	return result, a
+}
+
+// lastOf is the response that an error is about. A read that finds out whether the token was the reason may follow it.
+func lastOf(all []client.Exchange, err error) client.Exchange {
+	last := all[len(all)-1]
+	if failure, ok := errors.AsType[*client.Error](err); ok {
+		for _, e := range all {
+			if e.Operation == failure.Operation {
+				last = e
+			}
+		}
+	}
+	return last
 }
 
 // read is send for a GET, which shows whether anything can be read.
