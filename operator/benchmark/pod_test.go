@@ -32,7 +32,8 @@ func manager(tb testing.TB, root string) pod {
 		tb.Fatal(err)
 	}
 	container := deployment.Spec.Template.Spec.Containers[0]
-	return pod{container.Resources.Limits.Memory().Value(), testenv.ContainerEnvironment(&container)}
+	environment := append(testenv.ContainerEnvironment(&container), "GOGC=") // make sets one for the API server
+	return pod{container.Resources.Limits.Memory().Value(), environment}
 }
 
 var highWaterMark = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
