@@ -224,9 +224,10 @@ func TestActionWrites(t *testing.T) {
 			w, r, _ := newActionReconcilers(t)
 			w.action("resend", resend)
 			disrupt(w, r)
-			r.reconcile("resend")
-			r.reconcile("resend") // if the result could not be recorded
-			r.reconcile("resend") // if nothing could be sent
+			w.untilAction("resend", "finished", func(a *v1alpha1.MandateAction) bool {
+				r.reconcile("resend") // again if nothing could be sent, and while the result is not recorded
+				return a.Status.CompletedTime != nil
+			})
 			w.actionCompletes("resend")
 			w.checkEmailed(control.Resend, 1)
 			w.checkResends(1)
