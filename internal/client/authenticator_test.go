@@ -254,10 +254,10 @@ func TestUserWithoutPermission(t *testing.T) {
 func TestReadsGetAnotherToken(t *testing.T) {
 	for name, refuse := range tokenRefusals {
 		for _, op := range []Operation{OpRetrieveReferences, OpRetrieveApplication, OpDeleteApplication} {
+			if op == OpDeleteApplication && (name == "redirect" || name == "page") {
+				continue // it may have deleted
+			}
 			t.Run(name+", "+string(op), func(t *testing.T) {
-				if op == OpDeleteApplication && (name == "redirect" || name == "page") {
-					t.Skip("it may have deleted")
-				}
 				s := newTokenService(t, refuse, answers(http.StatusOK, someApplication))
 				c := s.client(t)
 				for range 2 {
