@@ -68,8 +68,7 @@ KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 # -vet=off: lint vets. TIMEOUT is the one limit against a hang, of every package and of every run of make e2e: it has to
 # be enough beside other work.
 TIMEOUT ?= 45m
-GO_TEST = env $(UNSET) $(SETTINGS) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" \
-	$(GO) test -ldflags=-w -vet=off -timeout=$(TIMEOUT)
+GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test -ldflags=-w -vet=off -timeout=$(TIMEOUT)
 
 # All but operator/chaos, which runs alone, because it keeps the machine busy, and the tests with a real Flux and Argo
 # CD, which take minutes to build. Those that take longest start first.
@@ -132,7 +131,6 @@ raced = $(filter $(patsubst ./%/,$(MODULE)/%,$(sort $(dir $(shell find . -name t
 decisions := ^TestExplore$$|^TestDecideNeverCreatesTwice$$|^TestDecideSubscribesLast$$
 contract := ^TestContract$$|^TestContractCombined$$|^TestOutcomeOfEveryAnswer$$
 .PHONY: test-race
-test-race: SETTINGS := IDV_TERRAFORM=no # test-terraform runs what it leaves out
 test-race:
 	@rm -f bin/tests-race.json
 	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests-race.json $(SUMMARY) $(GO_TEST) -json \
@@ -147,11 +145,6 @@ test-plain:
 	@bin/gotestsum $(SUMMARY) $(GO_TEST) -json -skip='$(decisions)' $(filter-out $(raced) $(starting),$(packages))
 	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests-plain.json $(SUMMARY) $(GO_TEST) -json \
 		-count=1 -shuffle=on -skip='$(decisions)' $(starting)
-
-.PHONY: test-terraform
-test-terraform: bin/tofu ## Run the tests of the provider on OpenTofu and on the Terraform on PATH
-	@terraform version >/dev/null || { echo "there is no terraform on PATH"; exit 1; }
-	$(GO_TEST) -count=1 ./provider
 
 .PHONY: contract
 contract: ## The client with every reading of the service, and every answer

@@ -14,7 +14,6 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
-	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/mandate"
 	"github.com/mandate-io/idv/operator/notification"
 )
@@ -104,7 +103,10 @@ func observeRequest(r idv.RequestResult) {
 func observeRecovery(by mandate.RecoveredBy) { recoveredAnswers.WithLabelValues(string(by)).Inc() }
 
 func observeAction(actionType v1alpha1.MandateActionType, complete bool, reason string) {
-	result := cmp.Or(engine.If(complete, "complete"), "failed")
+	result := "failed"
+	if complete {
+		result = "complete"
+	}
 	endedActions.WithLabelValues(string(actionType), result, reason).Inc()
 }
 

@@ -29,11 +29,11 @@ import (
 // cli is a Terraform or OpenTofu that the acceptance tests run on.
 type cli struct{ name, path string }
 
-// onEachCLI runs a test on the pinned OpenTofu, and on Terraform where one is on PATH, unless IDV_TERRAFORM=no.
+// onEachCLI runs a test on the pinned OpenTofu, and on Terraform where one is on PATH.
 func onEachCLI(t *testing.T, test func(*testing.T, cli)) {
 	t.Helper()
 	clis := []cli{{"tofu", tofu(t)}}
-	if path, err := exec.LookPath("terraform"); err == nil && os.Getenv("IDV_TERRAFORM") != "no" {
+	if path, err := exec.LookPath("terraform"); err == nil {
 		clis = append(clis, cli{"terraform", path})
 	}
 	for _, c := range clis {

@@ -23,7 +23,6 @@ type scenario struct {
 	allow    map[move]uint8
 	lone     bool // there is one operator
 	silent   bool // away from home, the service shows no references and no addresses
-	rests    bool // all states are brought to rest, because what the scenario is for shows only then
 }
 
 func report(spec *v1alpha1.MandateActionSpec) {
@@ -35,10 +34,8 @@ func scenarios() map[string]scenario {
 	one, two := names[:1], names
 	expires := func(spec *v1alpha1.MandateActionSpec) { spec.TTLSecondsAfterFinished = new(int32(0)) }
 	return map[string]scenario{
-		"crashes and lost answers": {
-			actions: one, rests: true, allow: map[move]uint8{crash: 1, lose: 2, fail: 1, pause: 1},
-		},
-		"applied again": {actions: one, allow: map[move]uint8{again: 2, crash: 1, lose: 1, pause: 1}},
+		"crashes and lost answers": {actions: one, allow: map[move]uint8{crash: 1, lose: 2, fail: 1, pause: 1}},
+		"applied again":            {actions: one, allow: map[move]uint8{again: 2, crash: 1, lose: 1, pause: 1}},
 		"a time to live": {
 			actions: one, manifest: expires, allow: map[move]uint8{again: 3, crash: 1, lose: 1, pause: 2},
 		},
@@ -54,18 +51,16 @@ func scenarios() map[string]scenario {
 		"a report that is forbidden": {
 			actions: one, manifest: report, allow: map[move]uint8{deny: 2, again: 1, crash: 1},
 		},
-		"refusals":                    {actions: one, allow: map[move]uint8{refuse: 1, again: 1, lose: 1, pause: 1}},
-		"edits of the Mandate":        {actions: one, allow: map[move]uint8{suspend: 2, poll: 1, lose: 1, pause: 1}},
-		"another Mandate of the name": {actions: one, allow: map[move]uint8{replace: 1, again: 1, remove: 1, pause: 1}},
-		"labels":                      {actions: one, allow: map[move]uint8{label: 2, lose: 1, crash: 1, pause: 1}},
-		"two actions":                 {actions: two, allow: map[move]uint8{lose: 1, throttle: 1}},
-		"two actions, and a crash":    {actions: two, allow: map[move]uint8{crash: 1, pause: 1}},
-		"a call of the Mandate":       {actions: one, allow: map[move]uint8{decides: 2, lose: 1, crash: 1, pause: 1}},
-		"a record that is gone":       {actions: one, allow: map[move]uint8{purge: 1, restore: 1, again: 1, lose: 1}},
-		"a record of a backup":        {actions: one, allow: map[move]uint8{backup: 1, restore: 1, lose: 1, pause: 1}},
-		"time within a reconciliation": {
-			actions: one, rests: true, allow: map[move]uint8{hang: 2, pause: 2, suspend: 1},
-		},
+		"refusals":                     {actions: one, allow: map[move]uint8{refuse: 1, again: 1, lose: 1, pause: 1}},
+		"edits of the Mandate":         {actions: one, allow: map[move]uint8{suspend: 2, poll: 1, lose: 1, pause: 1}},
+		"another Mandate of the name":  {actions: one, allow: map[move]uint8{replace: 1, again: 1, remove: 1, pause: 1}},
+		"labels":                       {actions: one, allow: map[move]uint8{label: 2, lose: 1, crash: 1, pause: 1}},
+		"two actions":                  {actions: two, allow: map[move]uint8{lose: 1, throttle: 1}},
+		"two actions, and a crash":     {actions: two, allow: map[move]uint8{crash: 1, pause: 1}},
+		"a call of the Mandate":        {actions: one, allow: map[move]uint8{decides: 2, lose: 1, crash: 1, pause: 1}},
+		"a record that is gone":        {actions: one, allow: map[move]uint8{purge: 1, restore: 1, again: 1, lose: 1}},
+		"a record of a backup":         {actions: one, allow: map[move]uint8{backup: 1, restore: 1, lose: 1, pause: 1}},
+		"time within a reconciliation": {actions: one, allow: map[move]uint8{hang: 2, pause: 2, suspend: 1}},
 		"a report": {
 			actions: one, manifest: report, allow: map[move]uint8{crash: 1, lose: 1, again: 1},
 		},
@@ -103,7 +98,7 @@ func newExplorer(of scenario) *explorer {
 	x := &explorer{scenario: of}
 	x.Moves, x.Hash = x.moves, x.hash
 	x.Wrong, x.Rest = wrongIn, x.rest
-	x.Rests = of.rests
+	x.RestAll = 3000
 	return x
 }
 

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/tolerant"
 	"github.com/mandate-io/idv/operator/connection"
 )
@@ -163,11 +160,4 @@ func FormatCandidates(ids []int64) string {
 		texts[i] = strconv.FormatInt(id, 10)
 	}
 	return strings.Join(texts, ",")
-}
-
-// IsConnectionError reports whether the error of a read says nothing about the application: none could be read.
-func IsConnectionError(ctx context.Context, err error) bool {
-	e, ok := errors.AsType[*idv.Error](err)
-	return !ok || e.Login || ctx.Err() != nil ||
-		slices.Contains([]idv.Kind{idv.KindUnreachable, idv.KindRateLimited, idv.KindCanceled}, e.Kind)
 }

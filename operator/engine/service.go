@@ -3,6 +3,8 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -127,4 +129,11 @@ type ServiceClient interface {
 // what orders it at once, and a call that cannot be sent now is not written.
 func Prepare(ctx context.Context, service ServiceClient, kind v1alpha1.CallKind) (*idv.Permit, error) {
 	return service.Prepare(ctx, operations[kind])
+}
+
+// IsConnectionError reports whether the error of a read says nothing about the application: none could be read.
+func IsConnectionError(ctx context.Context, err error) bool {
+	e, ok := errors.AsType[*idv.Error](err)
+	return !ok || e.Login || ctx.Err() != nil ||
+		slices.Contains([]idv.Kind{idv.KindUnreachable, idv.KindRateLimited, idv.KindCanceled}, e.Kind)
 }

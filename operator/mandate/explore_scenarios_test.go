@@ -19,11 +19,9 @@ type scenario struct {
 	// manifest changes the usual one.
 	manifest func(*v1alpha1.Mandate)
 	allow    map[move]uint8
-	// deep: so many times as many states are explored, because what the scenario is for comes late. TestGuardsAreNeeded
-	// tells if that is too few. 0: as many.
+	// deep: so many times as many states are explored, and all of them brought to rest, because what the scenario is for
+	// comes late, or shows only then. TestGuardsAreNeeded tells if that is too few. 0: as many, and some are.
 	deep int64
-	// rests: all states are brought to rest, because what the scenario is for shows only then.
-	rests bool
 	// racy: the service looks a reference up and inserts it later, so that two creates at the same time both succeed.
 	racy bool
 	// lone: there is one operator.
@@ -128,7 +126,7 @@ func scenarios() map[string]scenario {
 		},
 		"two operators find a lost attempt": {
 			why:      "of two that find an attempt without an end, one takes it over",
-			mandates: one, deep: 7, rests: true, allow: map[move]uint8{half: 2},
+			mandates: one, deep: 7, allow: map[move]uint8{half: 2},
 		},
 		"refusals that may pass": {
 			why:      "the request is sent again later, unless somebody has edited the spec since",
@@ -158,7 +156,7 @@ func scenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{deliver: 3, lose: 2, half: 2, crash: 1},
 		},
 		"notifications and another Mandate of the name": {
-			mandates: one, rests: true, allow: map[move]uint8{deliver: 1, another: 1, present: 1, lose: 1, half: 2},
+			mandates: one, deep: 1, allow: map[move]uint8{deliver: 1, another: 1, present: 1, lose: 1, half: 2},
 		},
 		"notifications to two Mandates of one reference": {
 			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
@@ -212,7 +210,7 @@ func scenarios() map[string]scenario {
 		},
 		"two Mandates adopt one application": {
 			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
-			rests: true, allow: map[move]uint8{adopt: 2, remove: 1, replace: 1, lose: 1, half: 1},
+			deep: 1, allow: map[move]uint8{adopt: 2, remove: 1, replace: 1, lose: 1, half: 1},
 		},
 		"another namespace's copy": {
 			mandates: []string{"acme", "copy"},
@@ -230,7 +228,7 @@ func scenarios() map[string]scenario {
 		},
 		"another namespace's reference": {
 			why:      "it is the other namespace's, whatever the ledger has lost",
-			mandates: two, manifest: inTwoNamespaces, namespaced: true, deep: 2, rests: true,
+			mandates: two, manifest: inTwoNamespaces, namespaced: true, deep: 2,
 			allow: map[move]uint8{adopt: 1, wipe: 1, remove: 1, lose: 1, half: 1},
 		},
 		"eight weeks": {
@@ -256,8 +254,7 @@ func scenarios() map[string]scenario {
 		},
 		"the same user, with other applications": {
 			why:      "nothing tells that it is another account, as after a change of what is behind the URL",
-			mandates: one, exists: true, deep: 2, rests: true,
-			allow: map[move]uint8{swap: 2, confirm: 2, aDay: 1, purge: 1, crash: 1},
+			mandates: one, exists: true, deep: 2, allow: map[move]uint8{swap: 2, confirm: 2, aDay: 1, purge: 1, crash: 1},
 		},
 		"exchanged credentials and lost answers": {
 			why:      "in the other account, the reference is free",
@@ -349,8 +346,7 @@ func scenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{another: 2, touch: 1, lose: 1, half: 2, crash: 1, unread: 1},
 		},
 		"another Mandate of the name for another person, whom the service does not show": {
-			mandates: one, rests: true,
-			allow: map[move]uint8{another: 2, present: 1, lose: 1, half: 2, crash: 1},
+			mandates: one, allow: map[move]uint8{another: 2, present: 1, lose: 1, half: 2, crash: 1},
 		},
 		"another Mandate of the name for another person, after an adoption": {
 			mandates: one, exists: true, allow: map[move]uint8{wipe: 1, adopt: 1, another: 1},

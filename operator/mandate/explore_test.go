@@ -39,7 +39,10 @@ func newExplorer(of scenario) *explorer {
 	x := &explorer{scenario: of}
 	x.Moves, x.Hash = x.moves, x.hash
 	x.Wrong, x.Rest = x.wrongIn, x.faultFree
-	x.Deep, x.Rests = of.deep, of.rests
+	x.Deep = of.deep
+	if of.deep == 0 {
+		x.RestAll = 500
+	}
 	return x
 }
 

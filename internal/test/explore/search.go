@@ -13,12 +13,8 @@ import (
 	"time"
 )
 
-// Where not all states are brought to rest, which takes long, a tenth of those that are explored is, the first ones and
-// at least restFirst, and then one in restEvery.
-const (
-	restFirst = 250
-	restEvery = 20
-)
+// restEvery: above RestAll, one in so many states is brought to rest.
+const restEvery = 20
 
 // Search walks all states breadth first, so that the first violation has the shortest trace.
 type Search[S any] struct {
@@ -30,13 +26,12 @@ type Search[S any] struct {
 	Wrong func(s *S) string
 	// Rest brings a state to rest, and says what is wrong then.
 	Rest func(s S) (S, string)
-	// Rests has every state brought to rest.
-	Rests bool
+	// RestAll is how many states are all brought to rest, where that takes long; 0: every state.
+	RestAll int64
 	// Deep is how many times as many states are explored as in other scenarios: what is looked for comes late. 0: as many.
 	Deep int64
 
 	visited                    map[uint64]struct{}
-	restUpTo                   int64
 	states, transitions, rests int64
 	depth                      int
 	found                      *Violation[S]
@@ -57,7 +52,7 @@ func (x *Search[S]) States() int64 { return x.states }
 // Run continues until there is no new state, a violation is found, or there are enough states. It reports whether that
 // was all. It finds the same states in the same order every time: a violation always needs the same number of states.
 func (x *Search[S]) Run(start S, limit int64) (complete bool) {
-	x.visited, x.restUpTo = map[uint64]struct{}{}, max(limit/10, restFirst)
+	x.visited = map[uint64]struct{}{}
 	frontier := []S{start}
 	for len(frontier) > 0 && x.found == nil && x.states < limit {
 		var next []S
@@ -141,7 +136,7 @@ func (x *Search[S]) check(r *reached[S]) *Violation[S] {
 
 // rest reports whether a state is brought to rest.
 func (x *Search[S]) rest(number int64) bool {
-	return x.Rests || number <= x.restUpTo || number%restEvery == 0
+	return x.RestAll == 0 || number <= x.RestAll || number%restEvery == 0
 }
 
 // inParallel gives what work makes of each, in their order.

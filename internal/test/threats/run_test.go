@@ -21,7 +21,7 @@ import (
 )
 
 // minTimeout of a test without a control, which may wait for what does not come.
-const minTimeout = 45 * time.Second
+const minTimeout = 90 * time.Second
 
 // runner runs tests in a process for each control that is off.
 type runner struct {
