@@ -107,12 +107,3 @@ func (l *Limiters) unlock() {
 		limiter.update(func() {})
 	}
 }
-
-// SlotUsage is how many reconciliations have a slot of a connection, and how many objects wait for one.
-type SlotUsage struct{ Used, Waiting int }
-
-func (l *ConcurrencyLimiter) usage() SlotUsage {
-	l.limiters.mu.Lock()
-	defer l.limiters.mu.Unlock()
-	return SlotUsage{Used: l.counts[using], Waiting: l.counts[waiting] + l.counts[offered]}
-}

@@ -182,26 +182,3 @@ func (r *Registry) Remove(ctx context.Context, key Key) {
 	r.mu.Unlock()
 	r.publish(ctx, key)
 }
-
-// Usage is how one connection is used now.
-type Usage struct {
-	Key Key
-	// State of the circuit breaker and, unless that is Closed, what fails.
-	State   State
-	Failing Class
-	// Mandates and Actions are the slots for the two kinds of objects.
-	Mandates, Actions SlotUsage
-}
-
-// Usage tells how each connection is used.
-func (r *Registry) Usage() []Usage {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	usage := make([]Usage, 0, len(r.entries))
-	for key, e := range r.entries {
-		u := Usage{Key: key, Mandates: e.mandates.usage(), Actions: e.actions.usage()}
-		u.State, u.Failing, _ = e.breaker.Status()
-		usage = append(usage, u)
-	}
-	return usage
-}

@@ -122,13 +122,13 @@ var theOperator = map[string][]control{
 	}},
 	"a namespace uses up a connection that several share": {
 		{
-			off: "a namespace is served until nothing is left", file: "operator/connection/fairness.go",
+			off: "a namespace is served until nothing is left", file: "operator/connection/fairqueue.go",
 			old: "			q.flows = append(slices.Delete(q.flows, i, i+1), next)\n",
 			new: "			if ON {\n				q.flows = append(slices.Delete(q.flows, i, i+1), next)\n			}\n",
 			in:  inConnection, test: "TestQueueServesNamespacesRoundRobin",
 		},
 		{
-			off: "a namespace may use every slot", file: "operator/connection/fairness.go",
+			off: "a namespace may use every slot", file: "operator/connection/shares.go",
 			old: "		return used == 0 || s.weight*used < free", new: "		return used == 0 || !ON || s.weight*used < free",
 			in: inConnection, test: "TestSharesLeaveSome",
 		},
