@@ -119,11 +119,3 @@ const (
 	// ReasonSuspended: spec.suspend is true.
 	ReasonSuspended = "Suspended"
 )
-
-// DecisionBlockedReasons are the reasons of Ready for which a person must look at spec.decision or spec.checkReviews.
-func DecisionBlockedReasons() []string {
-	return []string{
-		ReasonDecisionOutdated, ReasonDecisionRefused, ReasonDecisionForbidden, ReasonDecisionUnknown, ReasonStateUnknown,
-		ReasonReviewRefused, ReasonReviewOutdated,
-	}
-}
