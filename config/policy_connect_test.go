@@ -23,11 +23,13 @@ var (
 		"referencePrefix":      "other-",
 		"states":               "{completed: [done]}",
 		"notifications":        "{secretRef: {name: other}}",
+		"creation":             "{maxPerHour: 501}",
 	}
 	free = map[string]string{
 		"requestsPerSecond": "5",
 		"polling":           "{minIntervalSeconds: 60}",
 		"transitions":       "{completeMethod: PUT}",
+		"creation":          "{suspend: true, maxPerHour: 100}",
 	}
 )
 

@@ -23,6 +23,7 @@ import (
 	"github.com/mandate-io/idv/internal/tolerant"
 	"github.com/mandate-io/idv/operator/action"
 	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -185,6 +186,12 @@ func addControllers(
 		return nil, err
 	}
 	connections := connection.NewRegistry(options.maxConcurrentReconciles)
+	revisions := &ledger.Revisions{}
+	records := ledger.Ledger{Reader: live, Writer: writer, Revisions: revisions, Namespaces: options.namespaces()}
+	budgets := budget.New(budget.Config{
+		Cache: cache, Live: live, Status: writer.Status(), Ledger: records, Connections: connections,
+		Now: clock.now, Hour: options.creationHour, SettleDelay: options.settleDelay,
+	})
 	observeWaits(kindMandate, connections.Mandates)
 	observeWaits(kindAction, connections.Actions)
 	identityServices := service.NewReconciler(service.Config{
@@ -193,22 +200,21 @@ func addControllers(
 		URLs: options.urls(), DeletionGiveUpAfter: options.deletionGiveUpAfter,
 		MaxRequestsPerSecond: options.maxRequestsPerSecond, MinPollInterval: options.minPollInterval,
 		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest,
-		Budget:        connection.NewBudget(responseBudget),
+		Budget: connection.NewBudget(responseBudget), Budgets: budgets,
 		Notifications: options.separateReceiver || isServed(options.notificationBindAddress),
 	})
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
 		Connections:   connections,
 	}
-	revisions := &ledger.Revisions{}
-	records := ledger.Ledger{Reader: live, Writer: writer, Revisions: revisions, Namespaces: options.namespaces()}
 	mandates := mandate.NewReconciler(mandate.Config{
 		Services: services, Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
-		Events: manager.GetEventRecorder(fieldOwner), Recovered: observeRecovery,
+		Budgets: budgets,
+		Events:  manager.GetEventRecorder(fieldOwner), Recovered: observeRecovery,
 		SettleDelay: options.settleDelay, DeletionGiveUpAfter: options.deletionGiveUpAfter,
 	})
 	actions := action.NewReconciler(action.Config{
-		Services: services, Cache: cache, Live: live, Writer: writer, Status: writer.Status(),
+		Services: services, Cache: cache, Live: live, Writer: writer, Status: writer.Status(), Budgets: budgets,
 		Ledger: records, Ended: observeAction, ResetEnded: mandates.RecordChanged, SettleDelay: options.settleDelay,
 	})
 	retention := &ledger.Retention{

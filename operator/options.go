@@ -41,6 +41,7 @@ type Options struct {
 	settleDelay             time.Duration
 	recordRetention         time.Duration
 	deletionGiveUpAfter     time.Duration
+	creationHour            time.Duration
 	version                 string // in the User-Agent of requests to the service
 }
 
@@ -102,6 +103,8 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 		"Time to keep an ApplicationRecord after its Mandate is gone.")
 	flags.DurationVar(&o.deletionGiveUpAfter, "deletion-give-up-after", 24*time.Hour,
 		"Maximum time that a deletion with deletionPolicy Archive or Delete waits for the service.")
+	flags.DurationVar(&o.creationHour, "creation-hour", time.Hour,
+		"Time that spec.creation.maxPerHour of a service is about; maxPerDay is about 24 times as long.")
 }
 
 // minDuration is the minimum of the duration flags. Tests use seconds; zero does harm with each flag.
@@ -124,6 +127,7 @@ func (o *Options) Validate() error {
 			o.recordRetention},
 		{"deletion-give-up-after", "deletionPolicy would never be carried out. Remove the flag to use 24h",
 			o.deletionGiveUpAfter},
+		{"creation-hour", "spec.creation would limit nothing. Remove the flag to use 1h", o.creationHour},
 		{"min-poll-interval", "no interval of polls is shorter. Remove the flag to use 1s", o.minPollInterval},
 	} {
 		if d.value < minDuration {
@@ -196,6 +200,10 @@ func (o *Options) Warnings() []string {
 	if o.recordRetention < minRetention {
 		warnings = append(warnings, "--record-retention is below the eight weeks for which the service keeps applications: "+
 			"a Mandate that is applied again may e-mail again. Use this in tests only")
+	}
+	if o.creationHour < time.Hour {
+		warnings = append(warnings, "--creation-hour is below 1h: spec.creation of a service allows more e-mails than it says. "+
+			"Use this in tests only")
 	}
 	if address := o.metricsBindAddress; !o.metricsSecure && isServed(address) && !isLoopback(address) {
 		warnings = append(warnings, "--metrics-secure is false: everybody who reaches the metrics can read them. "+

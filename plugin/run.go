@@ -106,7 +106,7 @@ func New(streams Streams, version string) *cobra.Command {
 	root.AddCommand(
 		s.statusCommand(), s.historyCommand(), explainCommand(s), s.waitCommand(), s.refreshCommand(), s.adoptCommand(),
 		s.decideCommand(), s.resendCommand(), s.resetCommand(), s.reportCommand(), s.checkConnectionCommand(),
-		versionCommand(s, version),
+		s.suspendCommand(), s.resumeCommand(), versionCommand(s, version),
 	)
 	return root
 }

@@ -41,6 +41,12 @@ const (
 	// ReasonRecordRestored: the ApplicationRecord was restored from a backup, and may lack what was sent since. Nothing is
 	// created, and no action that e-mails is carried out, until a person sets RecordCompleteAnnotation.
 	ReasonRecordRestored = "RecordRestored"
+	// ReasonCreationSuspended: spec.creation.suspend of the service is true, so nothing is sent that e-mails people. It is
+	// also the reason of ConditionCreationSuspended.
+	ReasonCreationSuspended = "CreationSuspended"
+	// ReasonCreationBudgetReached: spec.creation of the service allows no more e-mails now. It is also the reason of
+	// ConditionCreationBudgetReached.
+	ReasonCreationBudgetReached = "CreationBudgetReached"
 	// ReasonRetrying: the last attempt had no effect at the service. The operator tries again.
 	ReasonRetrying = "Retrying"
 )

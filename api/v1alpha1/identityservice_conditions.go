@@ -22,6 +22,14 @@ const ReasonApplicationsMissing = "ApplicationsMissing"
 // ReasonAccountChanged.
 const ConditionAccountChanged = "AccountChanged"
 
+// ConditionCreationSuspended is present, and True, only while spec.creation.suspend of an IdentityService or
+// ClusterIdentityService is true: nothing is sent that e-mails people. Its reason is ReasonCreationSuspended.
+const ConditionCreationSuspended = "CreationSuspended"
+
+// ConditionCreationBudgetReached is present, and True, only while Mandates or MandateActions wait, because spec.creation
+// allows no more e-mails now. Its reason is ReasonCreationBudgetReached.
+const ConditionCreationBudgetReached = "CreationBudgetReached"
+
 // SameAccountAnnotation on an IdentityService or ClusterIdentityService has the value of status.account, if a person
 // says that it is the account that all applications of the service were created with. It needs the verb connect.
 const SameAccountAnnotation = "idv.mandate.io/same-account"

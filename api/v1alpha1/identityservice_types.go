@@ -107,8 +107,9 @@ type IdentityServiceStatus struct {
 	// conditions are Ready (the connection works) and, only while they are true, Stalled (a person must correct the spec
 	// or the Secret), InUse (somebody deleted this object, but Mandates still need it), ApplicationsMissing (the service
 	// does not find the applications of several Mandates), AccountChanged (the credentials may belong to another account
-	// than the applications of Mandates, so nothing is created or sent) and NotificationsUnavailable (the
-	// operator refuses notifications). While Ready is False, Mandates wait and keep their status.
+	// than the applications of Mandates, so nothing is created or sent), NotificationsUnavailable (the
+	// operator refuses notifications), CreationSuspended (spec.creation.suspend is true) and CreationBudgetReached
+	// (Mandates or MandateActions wait, because spec.creation allows no more e-mails now). While Ready is False, Mandates wait and keep their status.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -146,6 +147,10 @@ type IdentityServiceStatus struct {
 	// +kubebuilder:validation:MaxLength=256
 	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 
+	// creation is how much of spec.creation is used.
+	// +optional
+	Creation *CreationStatus `json:"creation,omitempty"`
+
 	// notifications describes the notifications of the service. It is present while spec.notifications is set.
 	// +optional
 	Notifications *NotificationsStatus `json:"notifications,omitempty"`
@@ -171,6 +176,44 @@ type NotificationsStatus struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	LastReceivedTime *metav1.Time `json:"lastReceivedTime,omitempty"`
+}
+
+// CreationStatus is how much of spec.creation is used. The operator reserves a few requests at a time before it sends
+// them, so the numbers can be a little above what was sent.
+type CreationStatus struct {
+	// lastHour is how many requests that e-mail people were reserved in the last hour.
+	// +optional
+	LastHour int32 `json:"lastHour"`
+	// lastDay is how many were reserved in the last 24 hours.
+	// +optional
+	LastDay int32 `json:"lastDay"`
+	// waiting is how many Mandates and MandateActions wait, because spec.creation allows no more now.
+	// +optional
+	Waiting int32 `json:"waiting"`
+	// nextTime is when spec.creation allows the next request. It is absent while it allows one now.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
+	NextTime *metav1.Time `json:"nextTime,omitempty"`
+	// reserved are the reservations of the last day, the oldest first. The operator counts with them; do not edit them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=200
+	Reserved []CreationReservation `json:"reserved,omitempty"`
+}
+
+// CreationReservation is a number of requests that the operator may have sent.
+type CreationReservation struct {
+	// time of the last of them, by the clock of the API server.
+	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
+	Time metav1.Time `json:"time"`
+	// count of the requests.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000000
+	Count int32 `json:"count"`
 }
 
 // MandateType is a mandate type of the service's reference data.

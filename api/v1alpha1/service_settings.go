@@ -57,6 +57,11 @@ type ServiceSettings struct {
 	// +kubebuilder:validation:MaxLength=50
 	ReferencePrefix string `json:"referencePrefix,omitempty"`
 
+	// creation stops and limits the requests that e-mail people: creates, resends and resets.
+	// +optional
+	// +kubebuilder:default={}
+	Creation Creation `json:"creation,omitzero"`
+
 	// polling says how often the operator reads an application.
 	// +optional
 	// +kubebuilder:default={}
@@ -108,6 +113,31 @@ const (
 	// GrantTypeClientCredentials sends client_id and client_secret only.
 	GrantTypeClientCredentials GrantType = "client_credentials"
 )
+
+// Creation stops and limits the requests that e-mail people: those that create an application, resend an invitation or
+// reset an individual.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.maxPerHour) || !has(self.maxPerDay) || self.maxPerHour <= self.maxPerDay",message="must not be below maxPerHour",fieldPath=".maxPerDay"
+type Creation struct {
+	// suspend stops these requests at once. Mandates and MandateActions wait with the reason CreationSuspended. Reads,
+	// decisions, reviews and deletions continue. Default: false.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+	// maxPerHour is how many of these requests the operator sends in any hour, 1 to 1000000. What is above waits with the
+	// reason CreationBudgetReached, the oldest first. Clusters that share an account divide it among them. Default: 500.
+	// +optional
+	// +kubebuilder:default=500
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	MaxPerHour int32 `json:"maxPerHour,omitempty"`
+	// maxPerDay is how many of these requests the operator sends in any 24 hours, 1 to 10000000. It must not be below
+	// maxPerHour. Default: 5000.
+	// +optional
+	// +kubebuilder:default=5000
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000000
+	MaxPerDay int32 `json:"maxPerDay,omitempty"`
+}
 
 // Polling bounds the time between two reads of an application. The time grows from the minimum to the maximum while
 // nothing changes.

@@ -7,10 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -27,6 +29,14 @@ func (r *reconciliation) begin(ctx context.Context) error {
 	permit, err := engine.Prepare(ctx, r.client, v1alpha1.CallKind(r.action.Spec.Type))
 	if err != nil {
 		r.requestFailed(ctx, err)
+		return nil
+	}
+	wait, err := r.config.Budgets.Take(ctx, r.session.Key, &r.session.Connection, r.waiter())
+	if err != nil {
+		return err
+	}
+	if wait > 0 {
+		r.facts.failureReason, r.facts.retryAfter = v1alpha1.ReasonCreationBudgetReached, wait
 		return nil
 	}
 	if !r.beginAttempt(ctx) {
@@ -55,6 +65,11 @@ func (r *reconciliation) begin(ctx context.Context) error {
 		r.facts.call.phase, r.facts.call.started = begun, started
 	}
 	return nil
+}
+
+// waiter is the action, as the budget of its service knows it.
+func (r *reconciliation) waiter() budget.Waiter {
+	return budget.Waiter{Action: true, NamespacedName: client.ObjectKeyFromObject(r.action)}
 }
 
 // beginAttempt makes a shutdown wait for the end of this reconciliation. It reports false once a shutdown has begun.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -44,6 +45,8 @@ type Config struct {
 	Writer client.Writer
 	// Ledger has the ApplicationRecords.
 	Ledger ledger.Ledger
+	// Budgets limit what e-mails individuals.
+	Budgets *budget.Budgets
 	// Status patches the status of MandateActions, with strict field validation.
 	Status client.SubResourceWriter
 	// Ended is told of each action that has ended. It must not block; nil: nobody is told.

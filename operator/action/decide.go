@@ -62,7 +62,9 @@ func decideMandate(f facts) decision {
 		when(!m.named, wait(v1alpha1.ReasonIndividualNotFound)), // with an application, no individual can be added
 		when(m.unmatched, wait(v1alpha1.ReasonIndividualsUnmatched)),
 		when(m.individual == 0, wait(v1alpha1.ReasonMandateNotReady)),
+		when(f.emails && f.service.CreationSuspended, wait(v1alpha1.ReasonCreationSuspended)),
 		when(unusable != "", wait(unusable)),
+		when(f.emails && f.budgetWait > 0, waitFor(v1alpha1.ReasonCreationBudgetReached, f.budgetWait)),
 	)
 }
 

@@ -39,8 +39,8 @@ const (
 	moves
 )
 
-// budget is how often each may still happen.
-type budget [moves]uint8
+// movesLeft is how often each may still happen.
+type movesLeft [moves]uint8
 
 // names of the actions.
 var names = []string{"first", "second"}

@@ -154,7 +154,7 @@ var states = explore.NewSchema(map[string]explore.Field{
 })
 
 func TestEveryFieldIsHashed(t *testing.T) {
-	states.Check(t, reflect.TypeFor[world](), reflect.TypeFor[operator](), reflect.TypeFor[budget](),
+	states.Check(t, reflect.TypeFor[world](), reflect.TypeFor[operator](), reflect.TypeFor[movesLeft](),
 		reflect.TypeFor[v1alpha1.Mandate](), reflect.TypeFor[v1alpha1.MandateAction](),
 		reflect.TypeFor[v1alpha1.ApplicationRecord](), reflect.TypeFor[v1alpha1.IdentityService](),
 		reflect.TypeFor[corev1.Secret]())
@@ -192,7 +192,7 @@ func (x *explorer) hash(s *state) uint64 {
 	return min(join(&s.budget, w, a, b), join(&s.budget, w, b, a))
 }
 
-func join(left *budget, parts ...part) uint64 {
+func join(left *movesLeft, parts ...part) uint64 {
 	e := &explore.Encoding{Schema: states}
 	e.Any(left)
 	for _, p := range parts {
@@ -209,7 +209,7 @@ func join(left *budget, parts ...part) uint64 {
 // looked at again.
 func (x *explorer) rest(s state) (state, string) {
 	s = s.then("no more faults")
-	s.budget = budget{}
+	s.budget = movesLeft{}
 	if _, end := s.world.mayDecide(); end {
 		s.world = s.world.clone()
 		s.world.decide()

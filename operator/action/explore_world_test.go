@@ -213,7 +213,7 @@ func (o *operator) isBehind(w *world, kind string) bool {
 type state struct {
 	world  *world
 	ops    [2]*operator
-	budget budget
+	budget movesLeft
 	via    *explore.Trace
 }
 

@@ -29,6 +29,9 @@ type facts struct {
 	storing  storingFacts
 	report   reportFacts
 
+	// budgetWait is how long spec.creation of the service allows no e-mail, as far as this process knows.
+	budgetWait time.Duration
+
 	// failureReason ends this reconciliation: a reason, and how long to wait if somebody said.
 	failureReason string
 	retryAfter    time.Duration

@@ -93,6 +93,7 @@ func (r *reconciliation) observeMandate(ctx context.Context, live bool) error {
 	r.facts.service, err = r.session.Resolve(ctx, &r.config.Services, mandate)
 	if r.facts.service.Known {
 		r.client = r.session.Connection.Client
+		r.facts.budgetWait = r.config.Budgets.Wait(r.session.Key, &r.session.Connection, r.waiter())
 	}
 	r.compareRecord()
 	return err

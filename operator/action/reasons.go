@@ -50,6 +50,11 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonIdentityServiceNotReady: {progressing,
 		"The IdentityService or ClusterIdentityService that the Mandate names is not Ready. Its Ready condition says why; " +
 			"the action waits."},
+	v1alpha1.ReasonCreationSuspended: {progressing,
+		"spec.creation.suspend of the service is true, so nobody is e-mailed. The action waits until it is false."},
+	v1alpha1.ReasonCreationBudgetReached: {progressing,
+		"spec.creation of the service allows no more e-mails now. The action waits for its share; status.creation of the " +
+			"service says until when."},
 	v1alpha1.ReasonRecordNotFound: {progressing,
 		"The ApplicationRecord of the Mandate is missing or has another application, so earlier actions are unknown. " +
 			"Restore it from a backup; the action waits."},

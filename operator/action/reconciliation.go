@@ -214,6 +214,10 @@ func (r *reconciliation) requeueAfter(decided decision) time.Duration {
 			return engine.JitterWithin(connection.FallbackRequeue)
 		}
 		return min(r.backoff(), engine.JitterWithin(maxServiceRequeue))
+	case v1alpha1.ReasonCreationSuspended: // an edit of the service wakes the action up
+		return engine.JitterWithin(connection.FallbackRequeue)
+	case v1alpha1.ReasonCreationBudgetReached:
+		return min(engine.Jitter(decided.RequeueAfter), engine.JitterWithin(connection.FallbackRequeue))
 	case v1alpha1.ReasonRetrying, v1alpha1.ReasonSecretRefused, v1alpha1.ReasonIndividualsUnmatched,
 		v1alpha1.ReasonAccountChanged,
 		v1alpha1.ReasonRecordNotFound:

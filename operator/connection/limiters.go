@@ -52,6 +52,14 @@ func (l *Limiters) OnWakeUp(wakeUp func(object types.NamespacedName, urgent bool
 	l.wakeUp = wakeUp
 }
 
+// WakeUp has an object reconciled now.
+func (l *Limiters) WakeUp(object types.NamespacedName) {
+	l.mu.Lock()
+	wakeUp := l.wakeUp
+	l.mu.Unlock()
+	wakeUp(object, true)
+}
+
 // Workers is how many workers a controller needs: one for each slot, and some for reconciliations that use no service.
 func (l *Limiters) Workers() int { return l.pool.capacity + l.capacity }
 

@@ -21,6 +21,8 @@ type ServiceFacts struct {
 	Ready    bool
 	// OnlyWritesFail: it is not Ready, and applications can be found again.
 	OnlyWritesFail bool
+	// CreationSuspended: nothing is sent that e-mails individuals.
+	CreationSuspended bool
 	// Account says whether the account has shown that it has the applications.
 	Account connection.AccountState
 }
@@ -80,7 +82,10 @@ func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1al
 	case access == connection.Denied:
 		return ServiceFacts{Exists: true, Denied: true}, nil
 	}
-	facts := ServiceFacts{Exists: true, Deleting: !service.GetDeletionTimestamp().IsZero()}
+	facts := ServiceFacts{
+		Exists: true, Deleting: !service.GetDeletionTimestamp().IsZero(),
+		CreationSuspended: service.Settings().Creation.Suspend,
+	}
 	found, ok := services.Connections.Get(s.Key)
 	if ok && found.UID == service.GetUID() && found.Generation == service.GetGeneration() {
 		s.Connection = found
@@ -102,6 +107,7 @@ func (s *Session) IsCurrent(
 	}
 	used := &s.Connection
 	current = service.GetUID() == used.UID && service.GetGeneration() == used.Generation &&
+		service.Settings().Creation == used.Creation &&
 		(!used.Vouched || connection.IsVouchedFor(service, used.Account))
 	return current, false, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -98,4 +99,31 @@ func (l *Ledger) all(
 			}
 		}
 	}
+}
+
+// Begun are the times at which the requests of a service that spec.creation limits were begun, after a time. The
+// namespace is that of the service, "" for a ClusterIdentityService.
+func (l *Ledger) Begun(
+	ctx context.Context, service v1alpha1.IdentityServiceReference, namespace string, after time.Time,
+) ([]time.Time, error) {
+	namespaces := []string{namespace}
+	if namespace == "" {
+		namespaces = l.namespaces()
+	}
+	var begun []time.Time
+	for _, namespace := range namespaces {
+		for record, err := range l.all(ctx, client.InNamespace(namespace), client.MatchingFields{
+			"spec.serviceRef.kind": string(service.Kind), "spec.serviceRef.name": service.Name,
+		}) {
+			if err != nil {
+				return nil, err
+			}
+			for i := range record.Spec.Calls {
+				if c := &record.Spec.Calls[i]; IsLimited(c.Kind) && c.Sends > 0 && c.StartedTime.After(after) {
+					begun = append(begun, c.StartedTime.Time)
+				}
+			}
+		}
+	}
+	return begun, nil
 }

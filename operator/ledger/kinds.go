@@ -22,21 +22,23 @@ const (
 	LookUp
 )
 
-// kinds is the table of the kinds of calls: what is done about a lost answer, and how many requests may be carried out.
+// kinds is the table of the kinds of calls: what is done about a lost answer, how many requests may be carried out, and
+// whether spec.creation of the service limits them, because they e-mail individuals.
 var kinds = map[v1alpha1.CallKind]struct {
-	remedy Remedy
-	sends  int32
+	remedy  Remedy
+	sends   int32
+	limited bool
 }{
-	v1alpha1.CallCreate:          {SendAgain, 3},
-	v1alpha1.CallComplete:        {ReadFirst, 2},
-	v1alpha1.CallReject:          {ReadFirst, 2},
-	v1alpha1.CallArchive:         {ReadFirst, 2},
-	v1alpha1.CallDelete:          {ReadFirst, 4},
-	v1alpha1.CallAcceptCheck:     {ReadFirst, 2},
-	v1alpha1.CallRejectCheck:     {ReadFirst, 2},
-	v1alpha1.CallResendInvite:    {AskPerson, 1},
-	v1alpha1.CallResetIndividual: {AskPerson, 1},
-	v1alpha1.CallSubscribe:       {LookUp, 1},
+	v1alpha1.CallCreate:          {SendAgain, 3, true},
+	v1alpha1.CallComplete:        {ReadFirst, 2, false},
+	v1alpha1.CallReject:          {ReadFirst, 2, false},
+	v1alpha1.CallArchive:         {ReadFirst, 2, false},
+	v1alpha1.CallDelete:          {ReadFirst, 4, false},
+	v1alpha1.CallAcceptCheck:     {ReadFirst, 2, false},
+	v1alpha1.CallRejectCheck:     {ReadFirst, 2, false},
+	v1alpha1.CallResendInvite:    {AskPerson, 1, true},
+	v1alpha1.CallResetIndividual: {AskPerson, 1, true},
+	v1alpha1.CallSubscribe:       {LookUp, 1, false},
 }
 
 // RemedyOf says what is done about a call of a kind whose answer is lost.
@@ -44,6 +46,9 @@ func RemedyOf(kind v1alpha1.CallKind) Remedy { return kinds[kind].remedy }
 
 // MaxSends is how many requests of a call may be carried out. A request that certainly did nothing does not count.
 func MaxSends(kind v1alpha1.CallKind) int32 { return kinds[kind].sends }
+
+// IsLimited reports whether spec.creation of the service limits the requests of a kind of calls.
+func IsLimited(kind v1alpha1.CallKind) bool { return kinds[kind].limited }
 
 const minRetryInterval, maxRetryInterval = 5 * time.Minute, time.Hour
 

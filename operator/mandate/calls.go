@@ -73,12 +73,31 @@ func (r *reconciliation) beginAttempt(ctx context.Context, kind v1alpha1.CallKin
 		log.FromContext(ctx).Info("A call cannot be sent now", "call", kind, "error", err.Error())
 		return false
 	}
+	if ledger.IsLimited(kind) && !r.takeBudget(ctx, kind) {
+		return false
+	}
 	r.permit = permit
 	r.attempting = r.attempting || r.runner.TryBegin()
 	if !r.attempting {
 		r.facts.failureReason = reasonStaleCache
 	}
 	return r.attempting
+}
+
+// takeBudget takes the request of the budget of the service. It reports false if it has to wait.
+func (r *reconciliation) takeBudget(ctx context.Context, kind v1alpha1.CallKind) bool {
+	wait, err := r.config.Budgets.Take(ctx, r.session.Key, &r.session.Connection, r.waiter())
+	r.facts.retryAfter = wait
+	switch {
+	case err != nil:
+		log.FromContext(ctx).Info("Failed to reserve a request, sent nothing", "error", apierror.Redact(err).Error())
+		r.callFailed(kind, retryReason(kind))
+	case wait > 0:
+		r.callFailed(kind, v1alpha1.ReasonCreationBudgetReached)
+	default:
+		return true
+	}
+	return false
 }
 
 // nextCall is the call that is made now, and what the record is to say of the application; nil if it says that already.

@@ -26,6 +26,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -53,6 +54,8 @@ type Config struct {
 	Metadata client.Writer
 	// Ledger has the ApplicationRecords.
 	Ledger ledger.Ledger
+	// Budgets limit what e-mails individuals.
+	Budgets *budget.Budgets
 	// Events takes what people should hear of.
 	Events events.EventRecorder
 	// Recovered is told when the application of a create without a clear answer is known, and by what. It must not block;

@@ -202,6 +202,10 @@ type createFacts struct {
 	unknown         bool // an attempt may have created an application, whatever the ledger says now
 	createBefore    time.Time
 	inputs          inputsFacts
+	// budgetWait is how long spec.creation of the service allows no request, as far as this process knows. awaitsBudget:
+	// the status says already that the Mandate waits for that, and for nothing else.
+	budgetWait   time.Duration
+	awaitsBudget bool
 	// tooManyUnrecorded: the results of too many attempts by way of this connection are not recorded yet.
 	tooManyUnrecorded bool
 	// candidates are the applications that may be this Mandate's: those that are left to read. found is the one that is,

@@ -26,6 +26,8 @@ func decideCreate(f facts) decision {
 	switch {
 	case f.service.UnknownReason() != "":
 		return wait(f.service.UnknownReason())
+	case !r.read() && f.create.awaitsBudget && f.create.budgetWait > 0 && !f.create.unknown:
+		return waitFor(v1alpha1.ReasonCreationBudgetReached, f.create.budgetWait)
 	case !r.read():
 		return decideUnread(f)
 	case f.outcome != "": // the status tells of an application whose id is nowhere
@@ -171,6 +173,8 @@ func blockedPost(f facts) decision {
 		return wait(v1alpha1.ReasonCreateDeadlinePassed)
 	case f.create.referenceNotAllowed:
 		return wait(v1alpha1.ReasonReferenceNotAllowed)
+	case f.service.CreationSuspended:
+		return wait(v1alpha1.ReasonCreationSuspended)
 	case !f.service.Ready, f.service.Deleting: // nothing new is sent by way of a service that is being deleted
 		return wait(v1alpha1.ReasonIdentityServiceNotReady)
 	case f.record.restored: // what it says of the create may be of long ago
@@ -183,6 +187,8 @@ func blockedPost(f facts) decision {
 		return decision{Step: stepResolve}
 	case f.create.inputs.problem != "":
 		return wait(f.create.inputs.problem)
+	case f.create.budgetWait > 0:
+		return waitFor(v1alpha1.ReasonCreationBudgetReached, f.create.budgetWait)
 	default:
 		return decision{}
 	}

@@ -37,7 +37,7 @@ type resting struct {
 // again. Most states come to rest by way of those that others have come by: these are not looked at again.
 func (x *explorer) faultFree(s state) (state, string) {
 	s = s.then("no more faults")
-	s.budget = budget{}
+	s.budget = movesLeft{}
 	if s.ops[0].hangs() || s.ops[1].hangs() {
 		x.aged(&s, aWhile)
 	}

@@ -105,7 +105,7 @@ func writeHeld(e *explore.Encoding, v reflect.Value) {
 }
 
 func TestEveryFieldIsHashed(t *testing.T) {
-	states.Check(t, reflect.TypeFor[world](), reflect.TypeFor[operator](), reflect.TypeFor[budget]())
+	states.Check(t, reflect.TypeFor[world](), reflect.TypeFor[operator](), reflect.TypeFor[movesLeft]())
 }
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}

@@ -66,10 +66,10 @@ const (
 	moves
 )
 
-// budget is how often each may still happen.
-type budget [moves]uint8
+// movesLeft is how often each may still happen.
+type movesLeft [moves]uint8
 
-func (b budget) part() part { return part{hash: maphash.Bytes(seed, b[:])} }
+func (b movesLeft) part() part { return part{hash: maphash.Bytes(seed, b[:])} }
 
 // moves finds everything that can happen next.
 func (x *explorer) moves(s *state, found func(after state, wrong string)) {

@@ -14,7 +14,7 @@ import (
 type state struct {
 	world  *world
 	ops    [2]*operator
-	budget budget
+	budget movesLeft
 	via    *explore.Trace
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/reference"
+	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/individuals"
@@ -197,6 +198,11 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		f.create.unknown = created.Status == metav1.ConditionUnknown
 	}
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	f.create.awaitsBudget = ready != nil && ready.ObservedGeneration == r.mandate.Generation &&
+		ready.Reason == v1alpha1.ReasonCreationBudgetReached
+	if f.id == 0 && service.Known {
+		f.create.budgetWait = r.config.Budgets.Wait(r.session.Key, used, r.waiter())
+	}
 	f.observe.unmatched = ready != nil && ready.Reason == v1alpha1.ReasonIndividualsUnmatched
 	if spec.CreateBefore != nil {
 		f.create.createBefore = spec.CreateBefore.Time
@@ -214,6 +220,9 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	}
 	return f
 }
+
+// waiter is the Mandate, as the budget of its service knows it.
+func (r *reconciliation) waiter() budget.Waiter { return budget.Waiter{NamespacedName: r.name()} }
 
 func (r *scope) name() types.NamespacedName { return client.ObjectKeyFromObject(r.mandate) }
 

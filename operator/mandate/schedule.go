@@ -299,7 +299,8 @@ func (r *reconciliation) retryAfter(reason string, failures int) time.Duration {
 			return min(shown, fallback)
 		}
 		return fallback
-	case v1alpha1.ReasonIdentityServiceNotFound, v1alpha1.ReasonIdentityServiceNotAllowed:
+	case v1alpha1.ReasonIdentityServiceNotFound, v1alpha1.ReasonIdentityServiceNotAllowed,
+		v1alpha1.ReasonCreationSuspended:
 		return engine.JitterWithin(connection.FallbackRequeue) // all that ends it wakes the Mandate up
 	case v1alpha1.ReasonIdentityServiceMismatch, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
 		v1alpha1.ReasonReferenceNotAllowed, v1alpha1.ReasonApplicationExists, v1alpha1.ReasonOutcomeUnknown:

@@ -26,6 +26,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
@@ -81,6 +82,8 @@ type Config struct {
 	UserAgent string
 	// Budget bounds the memory of all connections for large responses.
 	Budget *connection.Budget
+	// Budgets know how much of spec.creation is used.
+	Budgets *budget.Budgets
 	// Observe is called after every request to the service.
 	Observe func(idv.RequestResult)
 }
@@ -189,6 +192,10 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	actions, err := budget.WaitingActions(ctx, r.config.Cache, key)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
 	err = r.protect(ctx, key, service, found.needed)
 	switch {
 	case apierrors.IsConflict(err):
@@ -209,6 +216,15 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 	}
 	e.account.classify(service, e.made.account, found, r.config.Connections.Proofs(key))
 	r.publish(ctx, key, service, e, problem == "")
+	edited := service.GetGeneration() != service.ServiceStatus().ObservedGeneration
+	for _, action := range actions {
+		if !action.Suspended {
+			found.waiting++
+		}
+		if edited { // Mandates are told by publish
+			r.config.Connections.Actions.WakeUp(action.NamespacedName)
+		}
+	}
 	reason := shownReason(service, cmp.Or(problem, e.reason()))
 	if err := r.writeStatus(ctx, service, e, reason, found); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
@@ -124,6 +125,10 @@ var sharedMessages = map[string]string{
 		"service's own word, but that of a proxy. Check spec.baseURL.",
 	v1alpha1.ConditionAccountChanged: "The credentials may belong to another account than the applications of Mandates, " +
 		"so nothing is created or sent. Correct the Secret, or set idv.mandate.io/same-account to status.account.",
+	v1alpha1.ConditionCreationSuspended: "spec.creation.suspend is true, so nothing is sent that e-mails individuals. Set " +
+		"it to false to continue.",
+	v1alpha1.ConditionCreationBudgetReached: "spec.creation allows no more e-mails now. status.creation says how many wait, " +
+		"and until when. Raise the limits only if so many are meant.",
 }
 
 // dependents is what the Mandates of a service say, as far as it matters to the service.
@@ -134,6 +139,7 @@ type dependents struct {
 	begun      int  // have an application without an outcome, or may have one
 	created    int  // have one that can be read
 	refused    int  // have one that the account did not show
+	waiting    int  // for the budget, MandateActions included
 	// notified is when a notification was last about one of them, by the request that it has left there. A time from the
 	// future is of a replica whose clock was fast. It is not believed.
 	notified time.Time
@@ -152,6 +158,9 @@ func (r *Reconciler) dependents(ctx context.Context, key connection.Key) (found 
 func (d *dependents) add(m *v1alpha1.Mandate) {
 	if needsService(m) {
 		d.needed++
+	}
+	if budget.Waits(m) {
+		d.waiting++
 	}
 	request := engine.ParseNotificationRequest(engine.ReconcileRequest(m))
 	if request.Time.After(d.notified) && !request.Time.After(time.Now()) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
@@ -110,6 +111,12 @@ func (r *Reconciler) writeStatus(
 	setWarning(status, generation, v1alpha1.ConditionInUse, remains, remainingMessage(found.needed))
 	setShared(status, generation, v1alpha1.ConditionApplicationsMissing, found.confirming >= manyMissing)
 	setShared(status, generation, v1alpha1.ConditionAccountChanged, e.account.isChanged(status, found))
+	setShared(status, generation, v1alpha1.ConditionCreationSuspended, service.Settings().Creation.Suspend)
+	setShared(status, generation, v1alpha1.ConditionCreationBudgetReached, found.waiting > 0)
+	if creation := status.Creation; creation != nil {
+		creation.Waiting = int32(found.waiting)
+		r.config.Budgets.Show(creation, budget.LimitsOf(service))
+	}
 	showAccount(status, e.made.account, r.config.Connections.Proofs(connection.KeyOfService(service)))
 	if equality.Semantic.DeepEqual(status, service.ServiceStatus()) {
 		return nil
@@ -124,13 +131,22 @@ func (r *Reconciler) writeStatus(
 			r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, c.Reason, action, "%s", c.Message)
 		}
 	}
+	suspended := meta.IsStatusConditionTrue(service.ServiceStatus().Conditions, v1alpha1.ConditionCreationSuspended)
+	if suspended && !service.Settings().Creation.Suspend {
+		r.config.Events.Eventf(service, nil, corev1.EventTypeNormal, eventCreationResumed, engine.ActionReconcile, "%s",
+			"spec.creation.suspend is false again. The operator creates and e-mails what has waited.")
+	}
 	return nil
 }
+
+// eventCreationResumed is the reason of the event that somebody has set spec.creation.suspend to false.
+const eventCreationResumed = "CreationResumed"
 
 // announced are the conditions of which an event tells when they become True, and the actions of these events.
 var announced = map[string]string{
 	v1alpha1.ConditionInUse: engine.ActionDelete, v1alpha1.ConditionApplicationsMissing: engine.ActionObserve,
-	v1alpha1.ConditionAccountChanged: engine.ActionObserve,
+	v1alpha1.ConditionAccountChanged: engine.ActionObserve, v1alpha1.ConditionCreationSuspended: engine.ActionReconcile,
+	v1alpha1.ConditionCreationBudgetReached: engine.ActionReconcile,
 }
 
 // setProgress sets Ready, and Stalled while a person must act.

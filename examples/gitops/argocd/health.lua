@@ -39,6 +39,9 @@ local reconciling = condition("Reconciling")
 if reconciling then
   -- An action waits for people, or for a Mandate that is suspended.
   if reconciling.reason == "ReportNotReady" then return is("Healthy", reconciling) end
+  -- What is above a budget is created later; a suspended service creates nothing.
+  if reconciling.reason == "CreationBudgetReached" then return is("Healthy", reconciling) end
+  if reconciling.reason == "CreationSuspended" then return is("Suspended", reconciling) end
   if reconciling.reason == "Suspended" then return is("Suspended", reconciling) end
 end
 return is("Progressing", reconciling or ready)

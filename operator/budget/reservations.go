@@ -1,0 +1,104 @@
+package budget
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// windows are the lengths of what spec.creation counts. late is how long after its reservation a request can arrive at
+// the service: it counts for as much longer.
+type windows struct{ hour, day, late time.Duration }
+
+// The bounds of what the status keeps: so many reservations in an hour, and in the rest of the day.
+const partsOfHour, partsOfDay = 30, 48
+
+type reservations []v1alpha1.CreationReservation
+
+// since counts what was reserved after a time.
+func (r reservations) since(t time.Time) (count int32) {
+	for _, reserved := range r {
+		if reserved.Time.After(t) {
+			count += reserved.Count
+		}
+	}
+	return count
+}
+
+// used counts what a window has that ends now.
+func (r reservations) used(window time.Duration, w windows, now time.Time) int32 {
+	return r.since(now.Add(-window - w.late))
+}
+
+// free is how many requests spec.creation allows now.
+func (r reservations) free(limits v1alpha1.Creation, w windows, now time.Time) int32 {
+	return min(limits.MaxPerHour-r.used(w.hour, w, now), limits.MaxPerDay-r.used(w.day, w, now))
+}
+
+// nextFree is when spec.creation allows a request, if nothing else is reserved.
+func (r reservations) nextFree(limits v1alpha1.Creation, w windows, now time.Time) time.Time {
+	next := now
+	for _, reserved := range r {
+		for _, window := range []struct {
+			length time.Duration
+			limit  int32
+		}{{w.hour, limits.MaxPerHour}, {w.day, limits.MaxPerDay}} {
+			ends := reserved.Time.Add(window.length + w.late)
+			if r.used(window.length, w, next) >= window.limit && ends.After(next) {
+				next = ends
+			}
+		}
+	}
+	return next
+}
+
+// giveBack takes back what was reserved at a time and not used.
+func (r reservations) giveBack(reserved time.Time, unused int32) {
+	for i := range r {
+		if unused > 0 && !r[i].Time.Time.Before(reserved) && r[i].Count >= unused {
+			r[i].Count -= unused
+			return
+		}
+	}
+}
+
+// compact drops what counts no more, but for the last reservation, and joins what is close together. What is joined
+// counts until the last of it does not. A time from the future is of a clock that was wrong, and counts from now on.
+func (r reservations) compact(w windows, now time.Time) reservations {
+	var kept reservations
+	part := func(t time.Time) int64 {
+		length := w.hour / partsOfHour
+		if now.Sub(t) > w.hour+w.late {
+			length = w.day / partsOfDay
+		}
+		return t.UnixNano() / int64(length)
+	}
+	for i, reserved := range r {
+		if reserved.Time.After(now) {
+			reserved.Time = metav1.NewTime(now)
+		}
+		last := len(kept) - 1
+		switch {
+		case i < len(r)-1 && (reserved.Count == 0 || now.Sub(reserved.Time.Time) >= w.day+w.late):
+		case last >= 0 && part(kept[last].Time.Time) == part(reserved.Time.Time):
+			kept[last].Time = reserved.Time
+			kept[last].Count += reserved.Count
+		default:
+			kept = append(kept, reserved)
+		}
+	}
+	return kept
+}
+
+// of are the reservations for requests that were begun at some times.
+func of(begun []time.Time) reservations {
+	slices.SortFunc(begun, time.Time.Compare)
+	all := make(reservations, 0, len(begun))
+	for _, t := range begun {
+		all = append(all, v1alpha1.CreationReservation{Time: metav1.NewTime(t), Count: 1})
+	}
+	return all
+}

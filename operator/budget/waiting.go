@@ -1,0 +1,106 @@
+package budget
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+// waiting are those whose status says that they wait for the budget, the oldest first. Those that have taken their part
+// since are not among them.
+func (b *Budgets) waiting(ctx context.Context, key connection.Key, s *service) ([]Waiter, error) {
+	type candidate struct {
+		Waiter
+		created metav1.Time
+	}
+	var found []candidate
+	var mandates v1alpha1.MandateList
+	err := b.config.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy,
+		client.MatchingFields{connection.MandateField: key.String()})
+	if err != nil {
+		return nil, err
+	}
+	for i := range mandates.Items {
+		if m := &mandates.Items[i]; Waits(m) {
+			found = append(found, candidate{Waiter{false, client.ObjectKeyFromObject(m)}, m.CreationTimestamp})
+		}
+	}
+	actions, err := WaitingActions(ctx, b.config.Cache, key)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range actions {
+		if a.Suspended {
+			continue
+		}
+		found = append(found, candidate{Waiter{true, a.NamespacedName}, a.created})
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(a.created.Compare(b.created.Time), cmp.Compare(a.String(), b.String()))
+	})
+	taken, waiting := map[Waiter]bool{}, make([]Waiter, 0, len(found))
+	for _, c := range found {
+		if s.taken[c.Waiter] {
+			taken[c.Waiter] = true
+			continue
+		}
+		waiting = append(waiting, c.Waiter)
+	}
+	s.taken = taken
+	return waiting, nil
+}
+
+// Waits reports whether a Mandate waits for the budget of its service.
+func Waits(m *v1alpha1.Mandate) bool {
+	ready := engine.ReasonOf(m.Status.Conditions, v1alpha1.ConditionReady)
+	return ready == v1alpha1.ReasonCreationBudgetReached && m.DeletionTimestamp.IsZero() && !m.Spec.Suspend
+}
+
+// A WaitingAction is a MandateAction that waits for the budget of a service or, if Suspended, for its brake.
+type WaitingAction struct {
+	types.NamespacedName
+	Suspended bool
+	created   metav1.Time
+}
+
+// WaitingActions are those of a service.
+func WaitingActions(ctx context.Context, cache client.Reader, key connection.Key) ([]WaitingAction, error) {
+	var actions v1alpha1.MandateActionList
+	err := cache.List(ctx, &actions, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy)
+	var waiting []WaitingAction
+	for i := range actions.Items {
+		a := &actions.Items[i]
+		reason := engine.ReasonOf(a.Status.Conditions, v1alpha1.ConditionReconciling)
+		suspended := reason == v1alpha1.ReasonCreationSuspended
+		if !suspended && reason != v1alpha1.ReasonCreationBudgetReached || !a.DeletionTimestamp.IsZero() {
+			continue
+		}
+		mandate := &v1alpha1.Mandate{}
+		name := client.ObjectKey{Namespace: a.Namespace, Name: a.Spec.MandateRef.Name}
+		if cache.Get(ctx, name, mandate) == nil && connection.KeyOf(mandate) == key {
+			waiting = append(waiting, WaitingAction{client.ObjectKeyFromObject(a), suspended, a.CreationTimestamp})
+		}
+	}
+	return waiting, err
+}
+
+// reservations are those of a status. Where it has none, it is new or was lost, and the ledger tells what was sent.
+func (b *Budgets) reservations(
+	ctx context.Context, key connection.Key, live connection.Service, now time.Time,
+) (reservations, error) {
+	if status := live.ServiceStatus().Creation; status != nil && len(status.Reserved) > 0 {
+		return slices.Clone(status.Reserved), nil
+	}
+	begun, err := b.config.Ledger.Begun(ctx, v1alpha1.IdentityServiceReference{Kind: key.Kind, Name: key.Name},
+		key.Namespace, now.Add(-b.windows.day-b.windows.late))
+	return of(begun).compact(b.windows, now), err
+}
