@@ -19,14 +19,15 @@ import (
 )
 
 // An hour of a budget is this long in tests.
-const testHour = 10 * time.Second
+const shortHour = 10 * time.Second
 
-var creationHour = "--creation-hour=" + testHour.String()
+var creationHour = "--creation-hour=" + shortHour.String()
 
 // limit sets fields of spec.creation.
 func (w *world) limit(fields string) {
 	w.Helper()
-	w.kubectl("patch", "identityservice", "default", "--type=merge", "--patch", fmt.Sprintf(`{"spec":{"creation":{%s}}}`, fields))
+	patch := fmt.Sprintf(`{"spec":{"creation":{%s}}}`, fields)
+	w.kubectl("patch", "identityservice", "default", "--type=merge", "--patch", patch)
 }
 
 // sent are the times of the e-mails so far.
@@ -47,7 +48,7 @@ func (w *world) within(times []time.Time, limit int) {
 	for i, end := range times {
 		n := 0
 		for _, t := range times[:i+1] {
-			if end.Sub(t) < testHour {
+			if end.Sub(t) < shortHour {
 				n++
 			}
 		}
@@ -98,7 +99,7 @@ func TestCreationBudgetHolds(t *testing.T) {
 	})
 	times := w.sent()
 	t.Logf("%d Mandates in %s with %d an hour of %s and %d kills", mandates,
-		times[len(times)-1].Sub(times[0]).Round(time.Second), limit, testHour, kills)
+		times[len(times)-1].Sub(times[0]).Round(time.Second), limit, shortHour, kills)
 	w.eventually(func() (bool, string) {
 		s := w.service("default")
 		return !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionCreationBudgetReached) &&
@@ -120,10 +121,11 @@ func TestCreationBudgetReached(t *testing.T) {
 	waiting := []string{"d", "b", "c", "a"}
 	for i, name := range waiting {
 		w.mandate(name, "{}")
+		last := i == len(waiting)-1
 		m := w.condition(name, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonCreationBudgetReached)
 		w.condition(name, v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonCreationBudgetReached)
 		w.eventually(func() (bool, string) { // creation times have full seconds
-			return time.Since(m.CreationTimestamp.Time) > 1100*time.Millisecond || i == len(waiting)-1, "the second does not pass"
+			return last || time.Since(m.CreationTimestamp.Time) > 1100*time.Millisecond, "the second does not pass"
 		})
 	}
 	w.emails(2)

@@ -202,8 +202,8 @@ func (o *Options) Warnings() []string {
 			"a Mandate that is applied again may e-mail again. Use this in tests only")
 	}
 	if o.creationHour < time.Hour {
-		warnings = append(warnings, "--creation-hour is below 1h: spec.creation of a service allows more e-mails than it says. "+
-			"Use this in tests only")
+		warnings = append(warnings, "--creation-hour is below 1h: spec.creation of a service allows more e-mails than it "+
+			"says. Use this in tests only")
 	}
 	if address := o.metricsBindAddress; !o.metricsSecure && isServed(address) && !isLoopback(address) {
 		warnings = append(warnings, "--metrics-secure is false: everybody who reaches the metrics can read them. "+

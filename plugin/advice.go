@@ -88,6 +88,8 @@ const (
 	serviceLogs  = operatorLog + `'"error"'` // of its own controller, and of all that used it
 	release      = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
 	resume       = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"suspend":false}}'`
+	stop         = "kubectl mandate suspend -n {ns} {kind}/{service}"
+	lift         = "kubectl mandate resume -n {ns} {kind}/{service}"
 	mandateTypes = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
 	cancel       = "kubectl delete mandateaction -n {ns} {action}"
 	findOperator = "kubectl get pods -A -l " + operatorPods
@@ -100,6 +102,8 @@ var mandateCommands = map[string][]string{
 	v1alpha1.ReasonApplicationExists:         {showRecord},
 	v1alpha1.ReasonConfirming:                {refresh},
 	v1alpha1.ReasonCreateDeadlinePassed:      {adopt},
+	v1alpha1.ReasonCreationBudgetReached:     {showService, stop},
+	v1alpha1.ReasonCreationSuspended:         {showService, lift},
 	v1alpha1.ReasonDecisionForbidden:         {logs, refresh},
 	v1alpha1.ReasonDecisionOutdated:          {decideAgain},
 	v1alpha1.ReasonDecisionRefused:           {logs, refresh},
@@ -138,6 +142,8 @@ var serviceCommands = map[string][]string{
 	v1alpha1.ReasonApplicationsMissing:          {"kubectl mandate status -A", probe},
 	v1alpha1.ReasonBaseURLNotAllowed:            {showService},
 	v1alpha1.ReasonCABundleInvalid:              {showService},
+	v1alpha1.ReasonCreationBudgetReached:        {showService, stop},
+	v1alpha1.ReasonCreationSuspended:            {showService, lift},
 	v1alpha1.ReasonCredentialsInvalid:           {check},
 	v1alpha1.ReasonIdentityServiceError:         {serviceLogs, probe},
 	v1alpha1.ReasonLoginFailing:                 {serviceLogs, probe},
@@ -158,6 +164,8 @@ var serviceCommands = map[string][]string{
 }
 
 var actionCommands = map[string][]string{
+	v1alpha1.ReasonCreationBudgetReached:     {showService},
+	v1alpha1.ReasonCreationSuspended:         {showService, cancel},
 	v1alpha1.ReasonIdentityServiceNotAllowed: {cancel},
 	v1alpha1.ReasonIndividualsUnmatched:      {refresh, cancel},
 	v1alpha1.ReasonMandateNotReady:           {"kubectl mandate status -n {ns} {name}"},

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,8 +105,8 @@ func (s *session) setSuspend(ctx context.Context, arguments []string, suspend, y
 // patchSuspend sets the field whatever else has changed: a brake must not fail because somebody edits.
 func (c *cluster) patchSuspend(ctx context.Context, object client.Object, field []string, suspend bool) error {
 	patch := fmt.Sprint(suspend)
-	for i := len(field) - 1; i >= 0; i-- {
-		patch = fmt.Sprintf(`{%q:%s}`, field[i], patch)
+	for _, name := range slices.Backward(field) {
+		patch = fmt.Sprintf(`{%q:%s}`, name, patch)
 	}
 	return explainWrite(c.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(`{"spec":`+patch+`}`))))
 }

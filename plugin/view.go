@@ -187,7 +187,8 @@ func newServiceView(m *v1alpha1.Mandate, s service) serviceView {
 	}
 	for _, kind := range []string{
 		v1alpha1.ConditionAccountChanged, v1alpha1.ConditionApplicationsMissing, v1alpha1.ConditionInUse,
-		v1alpha1.ConditionNotificationsUnavailable,
+		v1alpha1.ConditionNotificationsUnavailable, v1alpha1.ConditionCreationSuspended,
+		v1alpha1.ConditionCreationBudgetReached,
 	} {
 		if meta.IsStatusConditionTrue(conditions, kind) {
 			shown.Problems = append(shown.Problems, viewOf(conditions, kind))

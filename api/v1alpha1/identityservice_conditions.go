@@ -26,8 +26,8 @@ const ConditionAccountChanged = "AccountChanged"
 // ClusterIdentityService is true: nothing is sent that e-mails people. Its reason is ReasonCreationSuspended.
 const ConditionCreationSuspended = "CreationSuspended"
 
-// ConditionCreationBudgetReached is present, and True, only while Mandates or MandateActions wait, because spec.creation
-// allows no more e-mails now. Its reason is ReasonCreationBudgetReached.
+// ConditionCreationBudgetReached is present, and True, only while Mandates or MandateActions wait, because
+// spec.creation allows no more e-mails now. Its reason is ReasonCreationBudgetReached.
 const ConditionCreationBudgetReached = "CreationBudgetReached"
 
 // SameAccountAnnotation on an IdentityService or ClusterIdentityService has the value of status.account, if a person

@@ -13,6 +13,7 @@ const (
 	hasAPIPath   = "must not end with /api/v1: remove it, the operator adds it"
 	notPEM       = "must be PEM text and not base64 of it: -----BEGIN CERTIFICATE----- is missing"
 	belowMinimum = "must not be below minIntervalSeconds"
+	belowHour    = "must not be below maxPerHour"
 	alsoInReview = "must not have a name that is also in inReview"
 	alsoEarlier  = "must not have a name that is also in inReview or completed"
 
@@ -121,6 +122,14 @@ spec:
 		"above the default": {
 			edit: `spec: {polling: {minIntervalSeconds: 3601}}`,
 			want: []violation{{"spec.polling.maxIntervalSeconds", belowMinimum}},
+		},
+		"a budget of an hour alone": {
+			edit:   `spec: {creation: {maxPerHour: 5000}}`,
+			reason: "the other has its default, 5000",
+		},
+		"a budget of a day below that of an hour": {
+			edit: `spec: {creation: {maxPerHour: 501, maxPerDay: 500}}`,
+			want: []violation{{"spec.creation.maxPerDay", belowHour}},
 		},
 		"polling in minutes": {
 			edit: `spec: {polling: {minIntervalSeconds: 1m}}`,

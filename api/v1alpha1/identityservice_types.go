@@ -109,7 +109,8 @@ type IdentityServiceStatus struct {
 	// does not find the applications of several Mandates), AccountChanged (the credentials may belong to another account
 	// than the applications of Mandates, so nothing is created or sent), NotificationsUnavailable (the
 	// operator refuses notifications), CreationSuspended (spec.creation.suspend is true) and CreationBudgetReached
-	// (Mandates or MandateActions wait, because spec.creation allows no more e-mails now). While Ready is False, Mandates wait and keep their status.
+	// (Mandates or MandateActions wait, because spec.creation allows no more e-mails now). While Ready is False, Mandates
+	// wait and keep their status.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

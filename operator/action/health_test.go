@@ -52,6 +52,9 @@ var (
 	wantWaiting = map[string]health{
 		v1alpha1.ReasonReportNotReady: {status.InProgressStatus, "Healthy", "Current"},
 		v1alpha1.ReasonSuspended:      {status.InProgressStatus, "Suspended", "Current"},
+
+		v1alpha1.ReasonCreationBudgetReached: {status.InProgressStatus, "Healthy", "Current"},
+		v1alpha1.ReasonCreationSuspended:     {status.InProgressStatus, "Suspended", "Current"},
 	}
 )
 

@@ -116,7 +116,8 @@ func (f *fixture) connect(namespace string, requestsPerSecond, poll int, edits .
 	service.Spec.CredentialsSecretRef.Name = "idv"
 	service.Spec.ServiceSettings = v1alpha1.ServiceSettings{
 		BaseURL: f.url, RequestsPerSecond: int32(requestsPerSecond),
-		Polling: v1alpha1.Polling{MinIntervalSeconds: int32(poll), MaxIntervalSeconds: int32(max(poll, 3600))},
+		Creation: v1alpha1.Creation{MaxPerHour: 1_000_000, MaxPerDay: 10_000_000},
+		Polling:  v1alpha1.Polling{MinIntervalSeconds: int32(poll), MaxIntervalSeconds: int32(max(poll, 3600))},
 	}
 	if poll == 1 {
 		service.Spec.Polling.MaxIntervalSeconds = 1

@@ -72,27 +72,13 @@ func New(config Config) *Budgets {
 	}
 }
 
-// service is what this process has reserved of the budget of one service.
+// service is one service, with what this process has of its budget. It is locked while it is used.
 type service struct {
+	share
+
 	mu         sync.Mutex
 	uid        types.UID
 	generation int64
-
-	reserved   time.Time // as in the status
-	until      time.Time // it can be used; by the clock of this process
-	unused     int32     // what everybody may take
-	admitted   map[Waiter]bool
-	queue      []Waiter // those that wait after them, the oldest first
-	taken      map[Waiter]bool
-	lastSize   int32
-	nothing    bool      // there was nothing left
-	nothingFor time.Time // until when, by the clock of this process
-}
-
-// A Waiter is a Mandate or a MandateAction.
-type Waiter struct {
-	Action bool
-	types.NamespacedName
 }
 
 func (b *Budgets) service(key connection.Key, used *connection.Connection) *service {
@@ -105,7 +91,8 @@ func (b *Budgets) service(key connection.Key, used *connection.Connection) *serv
 	b.mu.Unlock()
 	s.mu.Lock()
 	if s.uid != used.UID {
-		s.reset(used)
+		s.uid, s.generation = used.UID, used.Generation
+		s.share = newShare()
 	}
 	if s.generation != used.Generation { // spec.creation may be another one
 		s.generation, s.nothing = used.Generation, false
@@ -113,10 +100,14 @@ func (b *Budgets) service(key connection.Key, used *connection.Connection) *serv
 	return s
 }
 
-func (s *service) reset(used *connection.Connection) {
-	s.uid, s.generation = used.UID, used.Generation
-	s.until, s.unused, s.nothing, s.lastSize = time.Time{}, 0, false, 0
-	s.admitted, s.taken, s.queue = map[Waiter]bool{}, map[Waiter]bool{}, nil
+// Forget is for a service that is gone, or has no connection any more. What is reserved counts as used.
+func (b *Budgets) Forget(key connection.Key) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.services, key)
 }
 
 // Wait says how long a request has to wait, as far as this process knows. 0: Take will tell.
@@ -129,21 +120,6 @@ func (b *Budgets) Wait(key connection.Key, used *connection.Connection, waiter W
 	return s.wait(waiter, time.Now())
 }
 
-// wait is for a request that comes after others, or for which nothing is left.
-func (s *service) wait(waiter Waiter, now time.Time) time.Duration {
-	usable := now.Before(s.until)
-	switch {
-	case usable && (s.admitted[waiter] || s.unused > 0):
-		return 0
-	case usable && len(s.admitted) > 0:
-		return s.until.Sub(now)
-	case s.nothing && now.Before(s.nothingFor):
-		return s.nothingFor.Sub(now)
-	default:
-		return 0
-	}
-}
-
 // Take takes one request of the budget of a service, or says how long to wait. Those that have waited come first, the
 // oldest first.
 func (b *Budgets) Take(
@@ -154,7 +130,7 @@ func (b *Budgets) Take(
 	}
 	s := b.service(key, used)
 	defer s.mu.Unlock()
-	delete(s.taken, waiter)
+	delete(s.served, waiter)
 	if wait := s.wait(waiter, time.Now()); wait > 0 || s.take(waiter) {
 		b.next(s)
 		return wait, nil
@@ -170,21 +146,6 @@ func (b *Budgets) Take(
 		return 0, nil
 	}
 	return max(s.wait(waiter, time.Now()), time.Second), nil
-}
-
-// take uses a part of what is reserved.
-func (s *service) take(waiter Waiter) bool {
-	usable := time.Now().Before(s.until)
-	switch {
-	case usable && s.admitted[waiter]:
-		delete(s.admitted, waiter)
-	case usable && s.unused > 0:
-		s.unused--
-	default:
-		return false
-	}
-	s.taken[waiter] = true
-	return true
 }
 
 // next has the oldest of those that still wait reserve more, once all that was reserved for others is used.
@@ -235,22 +196,22 @@ func (b *Budgets) tryReserve(
 	if err != nil {
 		return err
 	}
-	all.giveBack(s.reserved, s.unused+int32(len(s.admitted)))
-	size := min(max(2*s.lastSize, int32(len(waiting)), 1), maxReserved, max(all.free(limits, b.windows, now), 0))
+	all.giveBack(s.reserved, s.unused+len(s.admitted))
+	size := min(max(2*s.size, len(waiting), 1), maxReserved, all.free(limits, b.windows, now))
 	if size > 0 {
-		all = append(all, v1alpha1.CreationReservation{Time: metav1.NewTime(now.Truncate(time.Second)), Count: size})
+		all = append(all, v1alpha1.CreationReservation{Time: metav1.NewTime(now.Truncate(time.Second)), Count: count(size)})
 	}
-	all = all.compact(b.windows, now)
+	all = all.merge(b.windows, now)
 	next := all.nextFree(limits, b.windows, now)
-	if err := b.write(ctx, live, all, now, int32(len(waiting))); err != nil {
+	if err := b.write(ctx, live, all, now, len(waiting)); err != nil {
 		if !apierrors.IsConflict(err) { // it may have been written all the same
 			s.unused, s.admitted = 0, map[Waiter]bool{}
 		}
 		return err
 	}
 	s.nothing, s.nothingFor = next.After(now), began.Add(next.Sub(now))
-	s.reserved, s.until, s.lastSize = now.Truncate(time.Second), began.Add(b.use), size
-	s.admit(waiting, size, waiter)
+	s.reserved, s.until = now.Truncate(time.Second), began.Add(b.use)
+	s.admit(waiting, size)
 	for admitted := range s.admitted {
 		if admitted != waiter {
 			b.wakeUp(admitted)
@@ -259,39 +220,30 @@ func (b *Budgets) tryReserve(
 	return nil
 }
 
-// admit gives what was reserved to the oldest of those that wait.
-func (s *service) admit(waiting []Waiter, size int32, waiter Waiter) {
-	first := min(int(size), len(waiting))
-	s.unused, s.queue = size-int32(first), waiting[first:]
-	s.admitted = make(map[Waiter]bool, first)
-	for _, w := range waiting[:first] {
-		s.admitted[w] = true
-	}
-}
-
 // write writes what is reserved, unless anybody else has written the service since it was read.
 func (b *Budgets) write(
-	ctx context.Context, live connection.Service, all reservations, now time.Time, waiting int32,
+	ctx context.Context, live connection.Service, all reservations, now time.Time, waiting int,
 ) error {
 	updated, _ := live.DeepCopyObject().(connection.Service)
-	status := &v1alpha1.CreationStatus{Waiting: waiting, Reserved: all}
+	status := &v1alpha1.CreationStatus{Waiting: count(waiting), Reserved: all}
 	updated.ServiceStatus().Creation = status
 	b.show(status, LimitsOf(live), now)
 	return b.config.Status.Patch(ctx, updated, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}))
 }
 
 // Show brings the numbers of a status up to date.
-func (b *Budgets) Show(status *v1alpha1.CreationStatus, limits v1alpha1.Creation) {
+func (b *Budgets) Show(status *v1alpha1.CreationStatus, limits v1alpha1.Creation, waiting int) {
 	if b == nil {
 		return
 	}
+	status.Waiting = count(waiting)
 	b.show(status, limits, b.config.Now())
 }
 
 func (b *Budgets) show(status *v1alpha1.CreationStatus, limits v1alpha1.Creation, now time.Time) {
 	all := reservations(status.Reserved)
-	status.LastHour = all.since(now.Add(-b.windows.hour))
-	status.LastDay = all.since(now.Add(-b.windows.day))
+	status.LastHour = count(all.since(now.Add(-b.windows.hour)))
+	status.LastDay = count(all.since(now.Add(-b.windows.day)))
 	status.NextTime = nil
 	if next := all.nextFree(limits, b.windows, now); next.After(now) {
 		status.NextTime = &metav1.Time{Time: next}

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -19,23 +20,24 @@ const partsOfHour, partsOfDay = 30, 48
 type reservations []v1alpha1.CreationReservation
 
 // since counts what was reserved after a time.
-func (r reservations) since(t time.Time) (count int32) {
+func (r reservations) since(t time.Time) (count int) {
 	for _, reserved := range r {
 		if reserved.Time.After(t) {
-			count += reserved.Count
+			count += int(reserved.Count)
 		}
 	}
 	return count
 }
 
 // used counts what a window has that ends now.
-func (r reservations) used(window time.Duration, w windows, now time.Time) int32 {
+func (r reservations) used(window time.Duration, w windows, now time.Time) int {
 	return r.since(now.Add(-window - w.late))
 }
 
 // free is how many requests spec.creation allows now.
-func (r reservations) free(limits v1alpha1.Creation, w windows, now time.Time) int32 {
-	return min(limits.MaxPerHour-r.used(w.hour, w, now), limits.MaxPerDay-r.used(w.day, w, now))
+func (r reservations) free(limits v1alpha1.Creation, w windows, now time.Time) int {
+	hour, day := int(limits.MaxPerHour)-r.used(w.hour, w, now), int(limits.MaxPerDay)-r.used(w.day, w, now)
+	return max(0, min(hour, day))
 }
 
 // nextFree is when spec.creation allows a request, if nothing else is reserved.
@@ -47,7 +49,7 @@ func (r reservations) nextFree(limits v1alpha1.Creation, w windows, now time.Tim
 			limit  int32
 		}{{w.hour, limits.MaxPerHour}, {w.day, limits.MaxPerDay}} {
 			ends := reserved.Time.Add(window.length + w.late)
-			if r.used(window.length, w, next) >= window.limit && ends.After(next) {
+			if r.used(window.length, w, next) >= int(window.limit) && ends.After(next) {
 				next = ends
 			}
 		}
@@ -56,18 +58,18 @@ func (r reservations) nextFree(limits v1alpha1.Creation, w windows, now time.Tim
 }
 
 // giveBack takes back what was reserved at a time and not used.
-func (r reservations) giveBack(reserved time.Time, unused int32) {
+func (r reservations) giveBack(reserved time.Time, unused int) {
 	for i := range r {
-		if unused > 0 && !r[i].Time.Time.Before(reserved) && r[i].Count >= unused {
-			r[i].Count -= unused
+		if unused > 0 && !r[i].Time.Time.Before(reserved) && int(r[i].Count) >= unused {
+			r[i].Count -= count(unused)
 			return
 		}
 	}
 }
 
-// compact drops what counts no more, but for the last reservation, and joins what is close together. What is joined
+// merge drops what counts no more, but for the last reservation, and joins what is close together. What is joined
 // counts until the last of it does not. A time from the future is of a clock that was wrong, and counts from now on.
-func (r reservations) compact(w windows, now time.Time) reservations {
+func (r reservations) merge(w windows, now time.Time) reservations {
 	var kept reservations
 	part := func(t time.Time) int64 {
 		length := w.hour / partsOfHour
@@ -92,6 +94,9 @@ func (r reservations) compact(w windows, now time.Time) reservations {
 	}
 	return kept
 }
+
+// count is a number of requests or Mandates in a status.
+func count(n int) int32 { return int32(min(n, math.MaxInt32)) } //nolint:gosec // it is bounded
 
 // of are the reservations for requests that were begun at some times.
 func of(begun []time.Time) reservations {

@@ -12,12 +12,12 @@ import (
 
 var hourly = windows{time.Hour, 24 * time.Hour, 3 * time.Minute}
 
-// In no hour and in no day do more requests arrive than spec.creation allows, whatever is reserved, used, given back and
-// joined, by however many processes. Each request arrives some time after its reservation.
+// In no hour and in no day do more requests arrive than spec.creation allows, whatever is reserved, used, given back
+// and joined, by however many processes. Each request arrives some time after its reservation.
 func TestNoWindowIsAbove(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
-		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test that can be repeated
+		random := rand.New(rand.NewPCG(seed, 1))
 		perHour := 1 + random.Int32N(60)
 		limits := v1alpha1.Creation{MaxPerHour: perHour, MaxPerDay: perHour + random.Int32N(200)}
 		now := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
@@ -25,22 +25,22 @@ func TestNoWindowIsAbove(t *testing.T) {
 		var arrived []time.Time
 		for range 3000 {
 			now = now.Add(time.Duration(random.Int64N(int64(4 * time.Minute))))
-			size := min(1+random.Int32N(maxReserved), all.free(limits, hourly, now))
+			size := min(1+random.IntN(maxReserved), all.free(limits, hourly, now))
 			if size <= 0 {
 				if next := all.nextFree(limits, hourly, now); !next.After(now) {
 					t.Fatalf("seed %d: nothing is free at %s, and the next is said to be free at %s", seed, now, next)
 				}
 				continue
 			}
-			all = append(all, v1alpha1.CreationReservation{Time: metav1.NewTime(now), Count: size})
-			used := random.Int32N(size + 1)
+			all = append(all, v1alpha1.CreationReservation{Time: metav1.NewTime(now), Count: count(size)})
+			used := random.IntN(size + 1)
 			for range used {
 				arrived = append(arrived, now.Add(time.Duration(random.Int64N(int64(hourly.late)))))
 			}
 			if random.IntN(3) > 0 { // else its process was killed
 				all.giveBack(now, size-used)
 			}
-			all = all.compact(hourly, now)
+			all = all.merge(hourly, now)
 		}
 		if len(all) > 200 {
 			t.Errorf("seed %d: the status keeps %d reservations", seed, len(all))
@@ -111,7 +111,7 @@ func TestReservationFromTheFuture(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 	all := reservations{{Time: metav1.NewTime(now.Add(1000 * time.Hour)), Count: 5}}
-	all = all.compact(hourly, now)
+	all = all.merge(hourly, now)
 	if got := all.used(time.Hour, hourly, now); got != 5 {
 		t.Errorf("it counts as %d", got)
 	}

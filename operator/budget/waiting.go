@@ -47,15 +47,15 @@ func (b *Budgets) waiting(ctx context.Context, key connection.Key, s *service) (
 	slices.SortFunc(found, func(a, b candidate) int {
 		return cmp.Or(a.created.Compare(b.created.Time), cmp.Compare(a.String(), b.String()))
 	})
-	taken, waiting := map[Waiter]bool{}, make([]Waiter, 0, len(found))
+	served, waiting := map[Waiter]bool{}, make([]Waiter, 0, len(found))
 	for _, c := range found {
-		if s.taken[c.Waiter] {
-			taken[c.Waiter] = true
+		if s.served[c.Waiter] {
+			served[c.Waiter] = true
 			continue
 		}
 		waiting = append(waiting, c.Waiter)
 	}
-	s.taken = taken
+	s.served = served
 	return waiting, nil
 }
 
@@ -102,5 +102,5 @@ func (b *Budgets) reservations(
 	}
 	begun, err := b.config.Ledger.Begun(ctx, v1alpha1.IdentityServiceReference{Kind: key.Kind, Name: key.Name},
 		key.Namespace, now.Add(-b.windows.day-b.windows.late))
-	return of(begun).compact(b.windows, now), err
+	return of(begun).merge(b.windows, now), err
 }

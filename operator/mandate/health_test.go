@@ -109,6 +109,12 @@ func situations() map[string]situation {
 			change = func(*facts) {}
 		}
 		health := map[progress]string{reconciling: "Progressing", stalled: "Degraded"}[v.progress]
+		switch reason { // what an intended limit, or the brake, holds back keeps no pipeline waiting
+		case v1alpha1.ReasonCreationBudgetReached:
+			health = "Healthy"
+		case v1alpha1.ReasonCreationSuspended:
+			health = "Suspended"
+		}
 		if health != "" && !slices.Contains(internalReasons, reason) {
 			all["5 "+reason] = shown(reason, change, health)
 		}
@@ -197,6 +203,9 @@ func TestHealth(t *testing.T) {
 			"Healthy": status.CurrentStatus, "Degraded": status.FailedStatus,
 			"Progressing": status.InProgressStatus, "Suspended": status.InProgressStatus,
 		}[followed]
+		if meta.IsStatusConditionTrue(s.mandate.Status.Conditions, v1alpha1.ConditionReconciling) {
+			wantKstatus = status.InProgressStatus
+		}
 		if computed.Status != wantKstatus {
 			t.Errorf("%s: kstatus says %s, want %s", name, computed.Status, wantKstatus)
 		}

@@ -62,8 +62,8 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonCreationSuspended: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isUnknown,
 		"spec.creation.suspend of the service is true, so nothing is created. The Mandate continues when it is false."},
 	v1alpha1.ReasonCreationBudgetReached: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isTrue,
-		"spec.creation of the service allows no more e-mails now. The Mandate waits for its share; status.creation of the " +
-			"service says until when. Raise the limits only if so many are meant."},
+		"spec.creation of the service allows no more e-mails now. The Mandate waits; status.creation of the service says " +
+			"until when. Raise the limits only if so many are meant."},
 	v1alpha1.ReasonSecretNotFound: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"A Secret that a detailsSecretRef names does not exist in this namespace. Create it, or correct the name; the " +
 			"operator's log has the name."},

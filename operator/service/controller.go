@@ -308,6 +308,7 @@ func (r *Reconciler) entry(key connection.Key) *entry {
 
 func (r *Reconciler) remove(ctx context.Context, key connection.Key) {
 	r.config.Connections.Remove(ctx, key)
+	r.config.Budgets.Forget(key)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e := r.entries[key]; e != nil {

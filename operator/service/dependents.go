@@ -125,10 +125,10 @@ var sharedMessages = map[string]string{
 		"service's own word, but that of a proxy. Check spec.baseURL.",
 	v1alpha1.ConditionAccountChanged: "The credentials may belong to another account than the applications of Mandates, " +
 		"so nothing is created or sent. Correct the Secret, or set idv.mandate.io/same-account to status.account.",
-	v1alpha1.ConditionCreationSuspended: "spec.creation.suspend is true, so nothing is sent that e-mails individuals. Set " +
-		"it to false to continue.",
-	v1alpha1.ConditionCreationBudgetReached: "spec.creation allows no more e-mails now. status.creation says how many wait, " +
-		"and until when. Raise the limits only if so many are meant.",
+	v1alpha1.ConditionCreationSuspended: "spec.creation.suspend is true, so nothing is sent that e-mails individuals. " +
+		"Set it to false to continue.",
+	v1alpha1.ConditionCreationBudgetReached: "spec.creation allows no more e-mails now. status.creation says how many " +
+		"wait, and until when. Raise the limits only if so many are meant.",
 }
 
 // dependents is what the Mandates of a service say, as far as it matters to the service.

@@ -88,6 +88,11 @@ func TestHealth(t *testing.T) {
 	check(v1alpha1.ReasonMandatesRemain, "Progressing", status.TerminatingStatus, inUse())
 	check(v1alpha1.ReasonAccountChanged, "Degraded", status.CurrentStatus, accountChanged())
 	check(v1alpha1.ReasonApplicationsMissing, "Degraded", status.CurrentStatus, applicationsMissing())
+	for _, kind := range []string{v1alpha1.ConditionCreationSuspended, v1alpha1.ConditionCreationBudgetReached} {
+		limited := withReason(v1alpha1.ReasonConnected)
+		setShared(&limited.Status, 2, kind, true)
+		check(kind, "Healthy", status.CurrentStatus, limited)
+	}
 	for _, reason := range slices.Sorted(maps.Keys(notificationMessages)) {
 		check(reason, "Healthy", status.CurrentStatus, withoutNotifications(reason))
 	}

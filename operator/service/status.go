@@ -114,8 +114,7 @@ func (r *Reconciler) writeStatus(
 	setShared(status, generation, v1alpha1.ConditionCreationSuspended, service.Settings().Creation.Suspend)
 	setShared(status, generation, v1alpha1.ConditionCreationBudgetReached, found.waiting > 0)
 	if creation := status.Creation; creation != nil {
-		creation.Waiting = int32(found.waiting)
-		r.config.Budgets.Show(creation, budget.LimitsOf(service))
+		r.config.Budgets.Show(creation, budget.LimitsOf(service), found.waiting)
 	}
 	showAccount(status, e.made.account, r.config.Connections.Proofs(connection.KeyOfService(service)))
 	if equality.Semantic.DeepEqual(status, service.ServiceStatus()) {

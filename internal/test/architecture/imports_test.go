@@ -71,6 +71,10 @@ var layers = []layer{
 			"api", "internal/client", "internal/printable", "internal/tolerant", "operator/apierror", "operator/connection",
 		},
 	},
+	{
+		dir: "operator/budget", may: []string{"api", "operator/connection", "operator/engine", "operator/ledger"},
+		never: terraform,
+	},
 	{dir: "operator/secrets", may: []string{"api"}, never: terraform},
 	{
 		dir: "operator/individuals", never: terraform,
@@ -79,14 +83,15 @@ var layers = []layer{
 	{dir: "operator/evidence", may: []string{"api", "internal/client", "operator/ledger"}, never: terraform},
 	controller("mandate",
 		[]string{
-			"internal/receiver", "internal/reference", "operator/evidence", "operator/individuals", "operator/ledger",
-			"operator/secrets",
+			"internal/receiver", "internal/reference", "operator/budget", "operator/evidence", "operator/individuals",
+			"operator/ledger", "operator/secrets",
 		},
 		"internal/printable", "internal/test/gitops", "internal/test/explore"),
 	controller("action",
-		[]string{"operator/evidence", "operator/individuals", "operator/ledger"},
+		[]string{"operator/budget", "operator/evidence", "operator/individuals", "operator/ledger"},
 		"internal/test/gitops", "internal/test/explore"),
-	controller("service", []string{"internal/receiver", "operator/secrets"}, "internal/test/gitops"),
+	controller("service", []string{"internal/receiver", "operator/budget", "operator/secrets"},
+		"internal/test/gitops"),
 	// It is no controller, but uses what they share, and knows none of them either.
 	controller("notification", []string{"internal/receiver", "internal/reference"}),
 	{

@@ -1,0 +1,76 @@
+package budget
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// A Waiter is a Mandate or a MandateAction.
+type Waiter struct {
+	Action bool
+	types.NamespacedName
+}
+
+// share is what this process has reserved of the budget of one service.
+type share struct {
+	reserved time.Time // as in the status
+	until    time.Time // it can be used; by the clock of this process
+	size     int
+	unused   int // what everybody may take
+	admitted map[Waiter]bool
+	queue    []Waiter        // those that wait after them, the oldest first
+	served   map[Waiter]bool // whose status may still say that they wait
+
+	nothing    bool      // there was nothing left
+	nothingFor time.Time // until when, by the clock of this process
+}
+
+// usable reports whether the reservation is not too old, by the time that has passed for this process and, in case the
+// machine slept, by the time of day.
+func (s *share) usable(now time.Time) bool {
+	return now.Before(s.until) && now.Round(0).Before(s.until.Round(0))
+}
+
+func newShare() share { return share{admitted: map[Waiter]bool{}, served: map[Waiter]bool{}} }
+
+// wait is for a request that comes after others, or for which nothing is left.
+func (s *share) wait(waiter Waiter, now time.Time) time.Duration {
+	usable := s.usable(now)
+	switch {
+	case usable && (s.admitted[waiter] || s.unused > 0):
+		return 0
+	case usable && len(s.admitted) > 0:
+		return s.until.Sub(now)
+	case s.nothing && now.Before(s.nothingFor):
+		return s.nothingFor.Sub(now)
+	default:
+		return 0
+	}
+}
+
+// take uses a part of what is reserved.
+func (s *share) take(waiter Waiter) bool {
+	usable := s.usable(time.Now())
+	switch {
+	case usable && s.admitted[waiter]:
+		delete(s.admitted, waiter)
+	case usable && s.unused > 0:
+		s.unused--
+	default:
+		return false
+	}
+	s.served[waiter] = true
+	return true
+}
+
+// admit gives what was reserved to the oldest of those that wait.
+func (s *share) admit(waiting []Waiter, size int) {
+	first := min(size, len(waiting))
+	s.size, s.queue = size, waiting[first:]
+	s.unused = size - first
+	s.admitted = make(map[Waiter]bool, first)
+	for _, w := range waiting[:first] {
+		s.admitted[w] = true
+	}
+}
