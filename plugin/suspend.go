@@ -52,10 +52,13 @@ var suspendable = map[string]struct {
 	empty func() client.Object
 	field []string
 }{
-	"identityservice": {"IdentityService", func() client.Object { return &v1alpha1.IdentityService{} },
-		[]string{"creation", "suspend"}},
-	"clusteridentityservice": {"ClusterIdentityService", func() client.Object { return &v1alpha1.ClusterIdentityService{} },
-		[]string{"creation", "suspend"}},
+	"identityservice": {
+		"IdentityService", func() client.Object { return &v1alpha1.IdentityService{} }, []string{"creation", "suspend"},
+	},
+	"clusteridentityservice": {
+		"ClusterIdentityService", func() client.Object { return &v1alpha1.ClusterIdentityService{} },
+		[]string{"creation", "suspend"},
+	},
 	"mandate": {"Mandate", func() client.Object { return &v1alpha1.Mandate{} }, []string{"suspend"}},
 }
 
