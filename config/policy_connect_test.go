@@ -103,6 +103,7 @@ func TestPolicyKnowsEveryFieldOfAConnection(t *testing.T) {
 		}
 	}
 	slices.Sort(known)
+	known = slices.Compact(known) // spec.creation is in both: it needs the verb to allow more, and not to allow less
 	slices.Sort(fields)
 	if !slices.Equal(known, fields) {
 		t.Errorf("the policy is tested with the fields %q, and there are %q", known, fields)

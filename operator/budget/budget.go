@@ -22,10 +22,10 @@ import (
 )
 
 const (
-	// maxReserved is how many requests are reserved at a time, at most.
-	maxReserved = 20
-	// maxUse is for how long a reservation can be used, at most.
-	maxUse = time.Minute
+	// maxReserved is how many requests are reserved at a time, and partReserved the part of maxPerHour, at most.
+	maxReserved, partReserved = 20, 25
+	// partUsable is the part of an hour for which a reservation can be used.
+	partUsable = 6
 	// clockError is how much the time of a reservation can be wrong: the clocks of API servers differ, and a status has
 	// full seconds.
 	clockError = 5 * time.Second
@@ -65,7 +65,7 @@ type Budgets struct {
 
 // New makes Budgets.
 func New(config Config) *Budgets {
-	use := min(maxUse, config.Hour/10)
+	use := config.Hour / partUsable
 	return &Budgets{
 		config: config, use: use, services: map[connection.Key]*service{},
 		windows: windows{config.Hour, 24 * config.Hour, use + config.SettleDelay + clockError},
@@ -197,7 +197,7 @@ func (b *Budgets) tryReserve(
 		return err
 	}
 	all.giveBack(s.reserved, s.unused+len(s.admitted))
-	size := min(max(2*s.size, len(waiting), 1), maxReserved, all.free(limits, b.windows, now))
+	size := min(max(int(limits.MaxPerHour)/partReserved, 1), maxReserved, all.free(limits, b.windows, now))
 	if size > 0 {
 		all = append(all, v1alpha1.CreationReservation{Time: metav1.NewTime(now.Truncate(time.Second)), Count: count(size)})
 	}
@@ -212,6 +212,7 @@ func (b *Budgets) tryReserve(
 	s.nothing, s.nothingFor = next.After(now), began.Add(next.Sub(now))
 	s.reserved, s.until = now.Truncate(time.Second), began.Add(b.use)
 	s.admit(waiting, size)
+	s.admittedUntil = began.Add(min(admittedFor, b.use))
 	for admitted := range s.admitted {
 		if admitted != waiter {
 			b.wakeUp(admitted)

@@ -16,11 +16,13 @@ type Waiter struct {
 type share struct {
 	reserved time.Time // as in the status
 	until    time.Time // it can be used; by the clock of this process
-	size     int
-	unused   int // what everybody may take
-	admitted map[Waiter]bool
-	queue    []Waiter        // those that wait after them, the oldest first
-	served   map[Waiter]bool // whose status may still say that they wait
+	unused   int       // what everybody may take
+	// admitted are those that it is kept for, until admittedUntil: one may have been deleted meanwhile.
+	admitted      map[Waiter]bool
+	admittedUntil time.Time
+
+	queue  []Waiter        // those that wait after them, the oldest first
+	served map[Waiter]bool // whose status may still say that they wait
 
 	nothing    bool      // there was nothing left
 	nothingFor time.Time // until when, by the clock of this process
@@ -34,14 +36,26 @@ func (s *share) usable(now time.Time) bool {
 
 func newShare() share { return share{admitted: map[Waiter]bool{}, served: map[Waiter]bool{}} }
 
+// admittedFor is how long a part is kept for those that have waited.
+const admittedFor = time.Minute
+
+// release has everybody take what was kept for others that did not come.
+func (s *share) release(now time.Time) {
+	if !now.Before(s.admittedUntil) {
+		s.unused += len(s.admitted)
+		clear(s.admitted)
+	}
+}
+
 // wait is for a request that comes after others, or for which nothing is left.
 func (s *share) wait(waiter Waiter, now time.Time) time.Duration {
+	s.release(now)
 	usable := s.usable(now)
 	switch {
 	case usable && (s.admitted[waiter] || s.unused > 0):
 		return 0
 	case usable && len(s.admitted) > 0:
-		return s.until.Sub(now)
+		return s.admittedUntil.Sub(now)
 	case s.nothing && now.Before(s.nothingFor):
 		return s.nothingFor.Sub(now)
 	default:
@@ -51,7 +65,9 @@ func (s *share) wait(waiter Waiter, now time.Time) time.Duration {
 
 // take uses a part of what is reserved.
 func (s *share) take(waiter Waiter) bool {
-	usable := s.usable(time.Now())
+	now := time.Now()
+	s.release(now)
+	usable := s.usable(now)
 	switch {
 	case usable && s.admitted[waiter]:
 		delete(s.admitted, waiter)
@@ -67,8 +83,7 @@ func (s *share) take(waiter Waiter) bool {
 // admit gives what was reserved to the oldest of those that wait.
 func (s *share) admit(waiting []Waiter, size int) {
 	first := min(size, len(waiting))
-	s.size, s.queue = size, waiting[first:]
-	s.unused = size - first
+	s.unused, s.queue = size-first, waiting[first:]
 	s.admitted = make(map[Waiter]bool, first)
 	for _, w := range waiting[:first] {
 		s.admitted[w] = true

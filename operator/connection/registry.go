@@ -35,8 +35,6 @@ type Connection struct {
 	// UID and Generation of the object that this was made from.
 	UID        types.UID
 	Generation int64
-	// Creation stops and limits what e-mails individuals.
-	Creation v1alpha1.Creation
 	// ReferencePrefix goes before default references.
 	ReferencePrefix string
 	// NamespacedReferences: references must begin with ReferencePrefix, the namespace and a dot.

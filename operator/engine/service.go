@@ -107,7 +107,6 @@ func (s *Session) IsCurrent(
 	}
 	used := &s.Connection
 	current = service.GetUID() == used.UID && service.GetGeneration() == used.Generation &&
-		service.Settings().Creation == used.Creation &&
 		(!used.Vouched || connection.IsVouchedFor(service, used.Account))
 	return current, false, nil
 }

@@ -222,7 +222,6 @@ func (r *Reconciler) publish(
 		SameAccounts:         e.account.same,
 		AccountState:         e.account.state,
 		LookWithin:           e.account.lookWithin,
-		Creation:             spec.Creation,
 		ReferencePrefix:      spec.ReferencePrefix,
 		NamespacedReferences: service.NamespacedReferences(),
 		UID:                  service.GetUID(),
