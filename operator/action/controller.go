@@ -63,6 +63,7 @@ type Reconciler struct {
 	liveServices *connection.LiveReader
 	handover     time.Duration
 	clock        clock.Clock
+	standIn      StandIn // of a plan; nil: services are real
 
 	localState engine.LocalState[localState]
 }

@@ -89,11 +89,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	if err != nil {
 		return nil, err
 	}
-	var used serviceClient
-	if service.Known {
-		used = c.session.Connection.Client
-	}
-	c.connect(used)
+	c.connect(c.clientOf(service.Known))
 	c.facts = c.newFacts(service)
 	c.actor.reviewed = reviewedBefore(mandate)
 	state := c.local()
@@ -139,7 +135,7 @@ func (r *reconciliation) connect(service serviceClient) {
 	r.observer = observer{
 		scope: shared, client: service, live: of.config.Live, services: &of.config.Services, missing: &of.missing,
 	}
-	r.actor.scope, r.actor.client = shared, service
+	r.actor.scope, r.actor.client, r.actor.fromStatus = shared, service, of.standIn != nil
 	r.subscriber.scope = shared
 	r.subscriber.client, r.subscriber.live = service, of.config.Live
 }
