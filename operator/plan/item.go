@@ -124,6 +124,10 @@ func (i *Item) assume(unknown string) {
 const (
 	assumedApplication = "The application is as the spec asks for; no status shows it. What else is sent depends on it."
 	assumedReference   = "The service takes the reference, which an archived or deleted application has, or had."
+	assumedUndecided   = "The service completes an application with checks that are not decided."
+	assumedArchived    = "The service completes or rejects an archived application."
+	assumedSuppressed  = "The service sends this e-mail, although e-mails of the application are suppressed."
+	assumedOutcome     = "The service carries that out for an application that has an outcome."
 	assumedIndividual  = "The service takes the references of the individuals, which another Mandate has, too."
 	assumedOpenCall    = "The request that had no answer created nothing. If it did, nobody is e-mailed again."
 	assumedType        = "The service has the mandate type; the status of the service does not show all types."

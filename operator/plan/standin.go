@@ -114,17 +114,10 @@ func (s standIn) CreateApplication(_ context.Context, asked idv.NewApplication) 
 		Individuals: sentIndividuals(s.plan.current.mandate, asked.Reference),
 	}}
 	s.plan.applications[applicationKey{s.url, id}] = made
-	s.emails(made, len(asked.Individuals))
-	return &made.shown, nil
-}
-
-// emails counts the e-mails of one call. A service may send them although they are suppressed, of all calls but a
-// create.
-func (s standIn) emails(about *application, count int) {
-	if about.suppressed {
-		return
+	if !made.suppressed {
+		s.plan.current.Emails += len(asked.Individuals)
 	}
-	s.plan.current.Emails += count
+	return &made.shown, nil
 }
 
 // ArchiveApplication archives.
@@ -135,13 +128,24 @@ func (s standIn) ArchiveApplication(_ context.Context, id int64) (*idv.Change, e
 
 // CompleteApplication completes.
 func (s standIn) CompleteApplication(_ context.Context, id int64, _ idv.State) (*idv.Change, error) {
-	s.find(id).shown.State = idv.State{Name: "completed"}
-	return &idv.Change{}, nil
+	undecided := func(i idv.Individual) bool { return i.ChecksPending > 0 || i.ChecksInReview > 0 }
+	if slices.ContainsFunc(s.find(id).shown.Individuals, undecided) {
+		s.plan.current.assume(assumedUndecided)
+	}
+	return s.decide(id, "completed")
 }
 
 // RejectApplication rejects.
 func (s standIn) RejectApplication(_ context.Context, id int64, _ idv.State) (*idv.Change, error) {
-	s.find(id).shown.State = idv.State{Name: "rejected"}
+	return s.decide(id, "rejected")
+}
+
+func (s standIn) decide(id int64, state string) (*idv.Change, error) {
+	decided := s.find(id)
+	if decided.shown.Archived {
+		s.plan.current.assume(assumedArchived)
+	}
+	decided.shown.State = idv.State{Name: state}
 	return &idv.Change{}, nil
 }
 
@@ -188,10 +192,17 @@ func (s standIn) ResetIndividual(_ context.Context, individual int64) (*idv.Chan
 func (s standIn) emailIndividual(id int64) (*idv.Change, error) {
 	for key, about := range s.plan.applications {
 		has := slices.ContainsFunc(about.shown.Individuals, func(i idv.Individual) bool { return i.ID == id })
-		if key.url == s.url && has && about.shown.Reference == s.plan.current.reference {
-			s.emails(about, 1)
-			break
+		if key.url != s.url || !has || about.shown.Reference != s.plan.current.reference {
+			continue
 		}
+		s.plan.current.Emails++
+		if about.suppressed {
+			s.plan.current.assume(assumedSuppressed)
+		}
+		if m := s.plan.current.mandate; m.Status.Outcome != "" {
+			s.plan.current.assume(assumedOutcome)
+		}
+		break
 	}
 	return &idv.Change{}, nil
 }
