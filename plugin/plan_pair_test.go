@@ -127,7 +127,7 @@ func (p *pair) setUp() {
 	p.refresh()
 	for _, key := range sortedNames(p.manifests) {
 		m := p.mandateOf(p.manifests[key].name)
-		if m.Status.ApplicationID == nil || m.Status.Archived {
+		if m.Status.ApplicationID == nil || m.Status.Archived || isUnmatched(m) {
 			continue
 		}
 		switch p.random.IntN(5) {
@@ -449,7 +449,7 @@ func (p *pair) refresh() {
 	p.until(func() string {
 		for _, object := range p.stored() {
 			m, ok := object.(*v1alpha1.Mandate)
-			if !ok || m.Status.ApplicationID == nil || m.Spec.Suspend || m.Status.Outcome != "" {
+			if !ok || m.Status.ApplicationID == nil || m.Spec.Suspend || m.Status.Outcome != "" || isUnmatched(m) {
 				continue
 			}
 			if is, want := summaryOfStatus(m), summaryOfApplication(shown[*m.Status.ApplicationID]); is != want {
@@ -458,6 +458,12 @@ func (p *pair) refresh() {
 		}
 		return p.notSettled()
 	})
+}
+
+// isUnmatched is for two individuals of a service that shows neither references nor addresses.
+func isUnmatched(m *v1alpha1.Mandate) bool {
+	ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady)
+	return ready != nil && ready.Reason == v1alpha1.ReasonIndividualsUnmatched
 }
 
 func summaryOfStatus(m *v1alpha1.Mandate) string {
