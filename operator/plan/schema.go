@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
@@ -81,8 +83,9 @@ func (k *kindSchema) complete(object map[string]any) (unknown []string) {
 }
 
 // refusal is why the API server would refuse an object; "" if it takes it. before is nil for a new one. The text has no
-// values: they can be personal data.
+// values: they can be personal data. The status is the cluster's, and only rules look at it.
 func (k *kindSchema) refusal(ctx context.Context, object, before map[string]any) string {
+	object, before = withID(object), withID(before)
 	problems := validation.ValidateCustomResource(nil, object, k.fields)
 	if len(problems) == 0 { // rules are about objects whose fields are as they should be
 		var old any
@@ -96,6 +99,19 @@ func (k *kindSchema) refusal(ctx context.Context, object, before map[string]any)
 		texts[i] = withoutValue(problem)
 	}
 	return strings.Join(texts, "; ")
+}
+
+// withID is an object with that part of its status which rules of the spec are about.
+func withID(object map[string]any) map[string]any {
+	if object == nil {
+		return nil
+	}
+	reduced := maps.Clone(object)
+	delete(reduced, "status")
+	if id, found, _ := unstructured.NestedFieldNoCopy(object, "status", "applicationID"); found {
+		reduced["status"] = map[string]any{"applicationID": id}
+	}
+	return reduced
 }
 
 // withoutValue is the text of a problem without the value that it is about.
