@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -160,7 +162,7 @@ func (c *cluster) dryRun(ctx context.Context, manifests []plan.Manifest, objects
 		err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(merged), client.DryRunAll, client.ForceOwnership,
 			client.FieldOwner(owner))
 		switch {
-		case err != nil && !isRefused(err):
+		case err != nil && (!isRefused(err) || lacksRole(err)):
 			return err
 		case err != nil:
 			manifest.Refused = plan.RefusalOf(err)
@@ -169,6 +171,11 @@ func (c *cluster) dryRun(ctx context.Context, manifests []plan.Manifest, objects
 		}
 	}
 	return nil
+}
+
+// lacksRole tells a user who may not apply an object from an admission that refuses it: both are Forbidden.
+func lacksRole(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource ")
 }
 
 // isPrunable reports whether a GitOps tool may delete an object.
