@@ -17,7 +17,8 @@ type StandIn func(connection.Key) ServiceClient
 // as in the operator. What config reads and writes is the plan's.
 func NewPlanner(config Config, standIn StandIn, clock clock.Clock) *Reconciler {
 	r := NewReconciler(config)
-	r.standIn, r.clock, r.started = standIn, clock, clock.Now()
+	r.standIn, r.clock = standIn, clock
+	r.started = clock.Now()
 	return r
 }
 

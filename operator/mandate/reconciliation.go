@@ -135,7 +135,8 @@ func (r *reconciliation) connect(service serviceClient) {
 	r.observer = observer{
 		scope: shared, client: service, live: of.config.Live, services: &of.config.Services, missing: &of.missing,
 	}
-	r.actor.scope, r.actor.client, r.actor.fromStatus = shared, service, of.standIn != nil
+	r.actor.scope, r.actor.client = shared, service
+	r.actor.fromStatus = of.standIn != nil
 	r.subscriber.scope = shared
 	r.subscriber.client, r.subscriber.live = service, of.config.Live
 }

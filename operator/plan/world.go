@@ -95,7 +95,7 @@ func (w *world) Get(_ context.Context, name client.ObjectKey, object client.Obje
 	return copyTo(object, stored)
 }
 
-// unreadEmail stands for an address that only a Secret has.
+// unreadEmail is in the place of an address that only a Secret has.
 const unreadEmail = "unread@secret.invalid"
 
 func notFound(kind, name string) error {
