@@ -20,7 +20,6 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
-	"github.com/mandate-io/idv/internal/test/await"
 	"github.com/mandate-io/idv/internal/test/testenv"
 	"github.com/mandate-io/idv/plugin"
 )
@@ -172,7 +171,7 @@ func newPair(t *testing.T, service planService, seed uint64, number int) *pair {
 	return &pair{
 		world: w, service: service, number: number, manifests: map[string]*manifest{},
 		random: rand.New(rand.NewPCG(seed, uint64(number))), //nolint:gosec // it is to be reproducible
-		limit:  await.Stretch(90*time.Second, await.Slowdown()),
+		limit:  3 * time.Minute,
 	}
 }
 
@@ -296,9 +295,9 @@ func (p *pair) compare(before *observation, predicted *prediction) {
 	p.until(difference)
 	grace := 3 * time.Second
 	if p.ruled {
-		grace = 25 * time.Second // a rule holds after twenty polls
+		grace = 22 * time.Second // a rule holds after twenty polls
 	}
-	time.Sleep(await.Stretch(grace, await.Slowdown())) // that nothing happens cannot be waited for
+	time.Sleep(grace) // that nothing happens cannot be waited for
 	if late := difference(); late != "" {
 		panic("after the planned effects, there are more: " + late)
 	}

@@ -106,11 +106,11 @@ func withID(object map[string]any) map[string]any {
 	if object == nil {
 		return nil
 	}
-	reduced := maps.Clone(object)
-	delete(reduced, "status")
+	reduced, status := maps.Clone(object), map[string]any{} // which each object has
 	if id, found, _ := unstructured.NestedFieldNoCopy(object, "status", "applicationID"); found {
-		reduced["status"] = map[string]any{"applicationID": id}
+		status["applicationID"] = id
 	}
+	reduced["status"] = status
 	return reduced
 }
 
