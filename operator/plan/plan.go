@@ -45,8 +45,8 @@ const (
 	settleDelay, giveUpAfter = 90 * time.Second, 24 * time.Hour
 	// soon is a requeue that goes on with what was begun: shorter than the time between two polls.
 	soon = 500 * time.Millisecond
-	// later is as long as anything takes that depends on the clock alone, such as the rule of a decision.
-	later = 11 * time.Minute
+	// later is as long as anything takes that depends on the clock alone: ten minutes of a rule, and a fifth more.
+	later = 13 * time.Minute
 	// maxReconciliations of one object are far more than it takes.
 	maxReconciliations = 500
 )
