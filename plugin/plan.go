@@ -61,13 +61,13 @@ func (s *session) planCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory of manifests, or - for the standard input; may be repeated.")
-	flags.BoolVarP(&o.recursive, "recursive", "R", false, "Read the directories of --filename with all below. Default: false.")
+	flags.BoolVarP(&o.recursive, "recursive", "R", false, "Read directories with all below. Default: false.")
 	flags.StringVarP(&o.kustomize, "kustomize", "k", "", "Directory of a kustomization. Default: none.")
 	flags.StringVar(&o.from, "from", "",
 		"Git revision before the change: what it has and the change has not would be deleted. Default: none.")
 	flags.StringVar(&o.to, "to", "", "Git revision with the change. Default: the files as they are.")
 	flags.BoolVar(&o.prune, "prune", false,
-		"Plan the deletion of all Mandates and MandateActions of the namespaces that the manifests do not have. Default: false.")
+		"Plan the deletion of what the manifests do not have of their namespaces. Default: false.")
 	flags.StringVarP(&o.selector, "selector", "l", "", "Labels of what --prune deletes. Default: all.")
 	flags.StringVar(&o.dryRun, "dry-run", "none",
 		"With server, have the API server check each manifest, which needs permission to apply it. Default: none.")

@@ -43,7 +43,7 @@ func agreementSettings(t *testing.T) (pairs int, seed uint64, only int) {
 		}
 		return n
 	}
-	return number("PLANPAIRS", 30), uint64(number("PLANSEED", 26)), number("PLANPAIR", -1) //nolint:gosec // it is positive
+	return number("PLANPAIRS", 30), uint64(number("PLANSEED", 26)), number("PLANPAIR", -1)
 }
 
 // batchSize is how many pairs one operator serves at a time.
@@ -102,7 +102,7 @@ func newPlanServices(t *testing.T) (services []planService) {
 	t.Helper()
 	for _, switches := range planDialects {
 		chosen := dialect.Dialect{}
-		for _, one := range strings.Fields(switches) {
+		for _, one := range strings.FieldsSeq(switches) {
 			if err := chosen.Parse(one); err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func newPair(t *testing.T, service planService, seed uint64, number int) *pair {
 	w.connect()
 	return &pair{
 		world: w, service: service, number: number, manifests: map[string]*manifest{},
-		random: rand.New(rand.NewPCG(seed, uint64(number))), //nolint:gosec // it is to be reproducible
+		random: rand.New(rand.NewPCG(seed, uint64(number))),
 		limit:  3 * time.Minute,
 	}
 }
@@ -215,7 +215,7 @@ func (p *pair) oneIn(n int) bool { return p.random.IntN(n) == 0 }
 
 // until waits, and panics with what is missing when that takes too long.
 func (p *pair) until(missing func() string) {
-	for end := time.Now().Add(p.limit); ; time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(p.limit); ; <-time.After(200 * time.Millisecond) {
 		state := missing()
 		if state == "" {
 			return
@@ -297,7 +297,7 @@ func (p *pair) compare(before *observation, predicted *prediction) {
 	if p.ruled {
 		grace = 22 * time.Second // a rule holds after twenty polls
 	}
-	time.Sleep(grace) // that nothing happens cannot be waited for
+	<-time.After(grace) // that nothing happens cannot be waited for
 	if late := difference(); late != "" {
 		panic("after the planned effects, there are more: " + late)
 	}

@@ -50,7 +50,7 @@ func checkOut(ctx context.Context, path, revision string) (tree checkedOut, err 
 		return tree, err
 	}
 	tree.path = filepath.Join(tree.dir, relative)
-	return tree, errors.Join(unpack(tree.dir, archive))
+	return tree, unpack(tree.dir, archive)
 }
 
 // nearestDirectory is a path, or the next directory above it that exists: a revision can have what the files have not.
@@ -64,6 +64,7 @@ func nearestDirectory(path string) string {
 }
 
 func git(ctx context.Context, dir string, arguments ...string) ([]byte, error) {
+	//nolint:gosec // a revision is resolved to a commit first, and is no option
 	command := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, arguments...)...)
 	var said bytes.Buffer
 	command.Stderr = &said
@@ -80,7 +81,7 @@ func unpack(dir string, archive []byte) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // it was read only
 	reader := tar.NewReader(bytes.NewReader(archive))
 	for {
 		header, err := reader.Next()

@@ -52,7 +52,7 @@ func (r *manifestReader) at(ctx context.Context, revision string) (manifests []p
 			if err != nil {
 				return nil, err
 			}
-			defer os.RemoveAll(tree.dir)
+			defer func() { _ = os.RemoveAll(tree.dir) }() // the system removes what is left
 			read = tree.path
 			if _, err := os.Stat(read); errors.Is(err, os.ErrNotExist) {
 				continue // the revision does not have it yet, or any more

@@ -266,7 +266,7 @@ func (p *pair) changeMandate(was *manifest) {
 	case kind == 4:
 		delete(m.spec, "createBefore")
 	case kind == 5:
-		m.spec["suspend"] = !(m.spec["suspend"] == true)
+		m.spec["suspend"] = m.spec["suspend"] != true
 	case kind == 6:
 		m.spec["individuals"] = p.newMandate("other").spec["individuals"]
 	case kind == 7 && m.spec["decision"] == nil && live.Spec.DeletionPolicy == v1alpha1.DeletionPolicyRetain:
@@ -367,7 +367,8 @@ func (o *observation) since(before *observation) *observation {
 		had[call]++
 	}
 	for _, call := range o.calls {
-		if had[call]--; had[call] < 0 {
+		had[call]--
+		if had[call] < 0 {
 			later.calls = append(later.calls, call)
 		}
 	}
@@ -379,7 +380,7 @@ func (p *pair) expectedCalls(predicted *prediction) (calls []string) {
 	for _, item := range predicted.Items {
 		mandate := item.Name
 		if m := p.manifests[item.Kind+"/"+item.Name]; m != nil && item.Kind == "MandateAction" {
-			mandate = m.spec["mandateRef"].(map[string]any)["name"].(string) //nolint:forcetypeassert // newAction made it
+			mandate = m.spec["mandateRef"].(map[string]any)["name"].(string)
 		}
 		for _, call := range item.Calls {
 			calls = append(calls, callName(mandate, call.Kind, call.Individual))

@@ -35,7 +35,7 @@ func (w *world) versions() (versions string) {
 	} {
 		w.check(w.List(w.Context(), list, client.InNamespace(w.namespace)))
 		w.check(meta.EachListItem(list, func(item runtime.Object) error {
-			object := item.(client.Object) //nolint:forcetypeassert // all items are objects
+			object := item.(client.Object)
 			versions += " " + object.GetName() + "=" + object.GetResourceVersion()
 			return nil
 		}))

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -36,9 +37,7 @@ func manifestOf(name string, spec map[string]any) plan.Manifest {
 			map[string]any{"name": "owner", "email": "owner-" + name + "@example.com"},
 		},
 	}
-	for field, value := range spec {
-		fields[field] = value
-	}
+	maps.Copy(fields, spec)
 	return plan.Manifest{Object: &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": v1alpha1.SchemeGroupVersion.String(), "kind": "Mandate",
 		"metadata": map[string]any{"namespace": namespace, "name": name}, "spec": fields,

@@ -135,8 +135,8 @@ const (
 
 // What is not known of a ClusterIdentityService.
 const (
-	UnreadService = "The ClusterIdentityService exists, allows this namespace, and is as the ApplicationRecords say; you " +
-		"may not read it."
+	UnreadService = "The ClusterIdentityService exists, allows this namespace, and is as the ApplicationRecords say; " +
+		"you may not read it."
 	UnreadNamespace = "The ClusterIdentityService allows this namespace; you may not read the namespace."
 )
 

@@ -86,14 +86,19 @@ func personsIn(manifest *unstructured.Unstructured, namespace string) (persons [
 	return persons
 }
 
-const referenceIdentity = "reference "
+// What identifies a person.
+const (
+	emailIdentity     = "email "
+	referenceIdentity = "reference "
+	secretIdentity    = "secret "
+)
 
 func newPerson(namespace, name, email, reference, secret string) person {
 	p := person{name: name}
-	for kind, value := range map[string]string{
-		"email ": email, referenceIdentity: reference, "secret " + namespace + "/": secret,
+	for _, identity := range [][2]string{
+		{emailIdentity, email}, {referenceIdentity, reference}, {secretIdentity + namespace + "/", secret},
 	} {
-		if value != "" {
+		if kind, value := identity[0], identity[1]; value != "" {
 			p.identities = append(p.identities, kind+strings.ToLower(strings.TrimSpace(value)))
 		}
 	}

@@ -72,7 +72,7 @@ func bound(t *testing.T, name string, id int64, spec map[string]any) []client.Ob
 }
 
 func evidenceOf(objects []client.Object) string {
-	return objects[0].(*v1alpha1.Mandate).Status.Evidence //nolint:forcetypeassert // bound made it
+	return objects[0].(*v1alpha1.Mandate).Status.Evidence
 }
 
 func actionManifest(name, mandate string) plan.Manifest {
