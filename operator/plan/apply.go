@@ -56,7 +56,9 @@ func (p *planner) apply(input Input) error {
 		}
 	}
 	for _, key := range input.Pruned {
-		p.prune(key)
+		if stored := p.world.objects[key]; stored != nil {
+			p.itemOf(key).Change = Pruned
+		}
 	}
 	for _, item := range p.items {
 		p.describe(item)
@@ -130,12 +132,7 @@ func (p *planner) prune(key ObjectKey) {
 	if stored == nil {
 		return
 	}
-	item := p.itemOf(key)
-	item.Change = Pruned
 	if len(stored.GetFinalizers()) == 0 {
-		if m, ok := stored.(*v1alpha1.Mandate); ok {
-			item.mandate = m
-		}
 		p.world.version++
 		delete(p.world.objects, key)
 		return

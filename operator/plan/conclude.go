@@ -39,6 +39,23 @@ func (p *planner) conclude(item *planned) {
 	}
 	if item.sends() {
 		p.assumeService(item)
+		p.assumeOrder(item)
+	}
+}
+
+// assumeOrder says in which order a plan takes what one change does to a Mandate.
+func (p *planner) assumeOrder(item *planned) {
+	for _, other := range p.items {
+		if other.mandate == nil || item.mandate == nil || other.mandate.UID != item.mandate.UID || other == item {
+			continue
+		}
+		decides := slices.Contains(item.Actions, Decide) || slices.Contains(item.Actions, Review)
+		switch {
+		case item.key.Kind == kindAction && other.Change == Pruned && other.key.Kind == kindMandate:
+			item.assume(assumedPruned)
+		case decides && other.key.Kind == kindAction && len(p.callsOf(other)) > 0:
+			item.assume(assumedReset)
+		}
 	}
 }
 

@@ -74,7 +74,8 @@ type planned struct {
 	mandate   *v1alpha1.Mandate // of the item, or that an action is about; as the change makes it
 	reference string            // of its application
 	before    *v1alpha1.ApplicationRecord
-	refused   bool // by the API server
+	refused   bool          // by the API server
+	passed    time.Duration // since the change, in the plan
 }
 
 // planClock is the time in a plan. It passes when the planner says so.
@@ -105,10 +106,8 @@ func Make(ctx context.Context, input Input) (*Plan, error) {
 	p.connect()
 	p.find()
 	p.newReconcilers()
-	for _, kind := range []string{kindMandate, kindAction, kindMandate} { // an action can change what a decision is about
-		if err := p.run(ctx, kind); err != nil {
-			return nil, err
-		}
+	if err := p.runAll(ctx, input.Pruned); err != nil {
+		return nil, err
 	}
 	plan := &Plan{Items: []Item{}}
 	for _, item := range p.items {
@@ -172,31 +171,47 @@ func (p *planner) urlOf(m *v1alpha1.Mandate) string {
 	return p.urls[connection.KeyOf(m)]
 }
 
+// runAll reconciles what is applied, at once and after the time that a rule takes. Tools delete objects after that.
+func (p *planner) runAll(ctx context.Context, pruned []ObjectKey) error {
+	for _, waits := range []bool{false, true} {
+		for _, kind := range []string{kindMandate, kindAction} {
+			if err := p.run(ctx, kind, waits); err != nil {
+				return err
+			}
+		}
+	}
+	for _, key := range pruned {
+		p.prune(key)
+	}
+	return p.run(ctx, kindMandate, true)
+}
+
 // run reconciles the objects of a kind, each until nothing changes any more.
-func (p *planner) run(ctx context.Context, kind string) error {
+func (p *planner) run(ctx context.Context, kind string, waits bool) error {
 	for _, item := range p.items {
-		if item.key.Kind != kind || item.refused || p.isSettledWithoutPlan(item) {
+		if item.key.Kind != kind || item.refused || p.isDeletedLater(item) || p.isSettledWithoutPlan(item) {
 			continue
 		}
-		p.current, p.clock.now = item, p.now
+		p.current = item
 		if item.mandate != nil {
 			item.reference = p.referenceOf(item.mandate)
 		}
-		if err := p.settle(ctx, item); err != nil {
+		if err := p.settle(ctx, item, waits); err != nil {
 			return fmt.Errorf("planning for %s: %w", item.key, err)
 		}
 	}
 	return nil
 }
 
-// settle reconciles an object while that changes anything, and once more after the time that a rule takes.
-func (p *planner) settle(ctx context.Context, item *planned) error {
+// settle reconciles an object while that changes anything. If it waits, that is once more after a long time.
+func (p *planner) settle(ctx context.Context, item *planned, waits bool) error {
+	p.clock.now = p.now.Add(item.passed)
+	defer func() { item.passed = p.clock.now.Sub(p.now) }()
 	name := client.ObjectKey{Namespace: item.key.Namespace, Name: item.key.Name}
 	var reconciler reconcile.Reconciler = p.mandates
 	if item.key.Kind == kindAction {
 		reconciler = p.actions
 	}
-	waited := false
 	for range maxReconciliations {
 		before := p.world.version
 		result, err := reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: name})
@@ -205,14 +220,20 @@ func (p *planner) settle(ctx context.Context, item *planned) error {
 			return err
 		case p.world.version != before, after > 0 && after <= soon:
 			p.clock.now = p.clock.now.Add(soon)
-		case !waited:
-			waited = true
+		case waits:
+			waits = false
 			p.clock.now = p.clock.now.Add(later)
 		default:
 			return nil
 		}
 	}
 	return fmt.Errorf("the reconciliations do not end: report this bug of the plan")
+}
+
+// isDeletedLater is for an object that the change deletes, before it does.
+func (p *planner) isDeletedLater(item *planned) bool {
+	object := p.world.objects[item.key]
+	return item.Change == Pruned && object != nil && object.GetDeletionTimestamp() == nil
 }
 
 // isSettledWithoutPlan is for what a plan cannot know better than the status: an action that downloads, and a Mandate

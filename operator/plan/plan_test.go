@@ -85,6 +85,12 @@ func actionManifest(name, mandate string) plan.Manifest {
 	}}}
 }
 
+func resetManifest(name, mandate string) plan.Manifest {
+	m := actionManifest(name, mandate)
+	m.Object.Object["spec"].(map[string]any)["type"] = "ResetIndividual"
+	return m
+}
+
 // TestMake plans single changes.
 func TestMake(t *testing.T) {
 	t.Parallel()
@@ -182,6 +188,17 @@ func TestMake(t *testing.T) {
 		"an action on a new Mandate": {
 			manifest: []plan.Manifest{manifestOf("acme", nil), actionManifest("again", "acme")}, item: "again",
 			actions: []plan.Action{plan.Resend}, emails: 1,
+		},
+		"an action on a Mandate that is deleted by the same change": {
+			cluster: acme, manifest: []plan.Manifest{actionManifest("again", "acme")},
+			pruned:  []plan.ObjectKey{{Kind: "Mandate", Namespace: namespace, Name: "acme"}},
+			actions: []plan.Action{plan.Resend}, emails: 1, says: []string{"before the Mandate is deleted"},
+		},
+		"a rule, and a reset before it has held for long enough": {
+			cluster: acme, manifest: []plan.Manifest{manifestOf("acme", map[string]any{
+				"decision": map[string]any{"outcome": "Complete", "when": "AllChecksPassed"},
+			}), resetManifest("reset", "acme")},
+			actions: []plan.Action{plan.Wait}, says: []string{"DecisionWaiting"},
 		},
 		"an action on no Mandate": {
 			manifest: []plan.Manifest{actionManifest("again", "nobody")}, actions: []plan.Action{plan.Refuse},
