@@ -102,7 +102,7 @@ func newPlanServices(t *testing.T) (services []planService) {
 	t.Helper()
 	for _, switches := range planDialects {
 		chosen := dialect.Dialect{}
-		for _, one := range strings.FieldsSeq(switches) {
+		for one := range strings.FieldsSeq(switches) {
 			if err := chosen.Parse(one); err != nil {
 				t.Fatal(err)
 			}
