@@ -46,25 +46,29 @@ func (r *manifestReader) at(ctx context.Context, revision string) (manifests []p
 		paths = []string{r.options.kustomize}
 	}
 	for _, path := range paths {
-		read := path
-		if revision != "" {
-			tree, err := checkOut(ctx, path, revision)
-			if err != nil {
-				return nil, err
-			}
-			defer func() { _ = os.RemoveAll(tree.dir) }() // the system removes what is left
-			read = tree.path
-			if _, err := os.Stat(read); errors.Is(err, os.ErrNotExist) {
-				continue // the revision does not have it yet, or any more
-			}
-		}
-		found, err := r.read(read)
+		found, err := r.readAt(ctx, path, revision)
 		if err != nil {
 			return nil, err
 		}
 		manifests = append(manifests, found...)
 	}
 	return manifests, nil
+}
+
+// readAt reads a path at a revision. One that does not have it yet, or any more, has no manifests.
+func (r *manifestReader) readAt(ctx context.Context, path, revision string) ([]plan.Manifest, error) {
+	if revision == "" {
+		return r.read(path)
+	}
+	tree, err := checkOut(ctx, path, revision)
+	defer func() { _ = os.RemoveAll(tree.dir) }() // the system removes what is left
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(tree.path); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return r.read(tree.path)
 }
 
 func (r *manifestReader) read(path string) ([]plan.Manifest, error) {
