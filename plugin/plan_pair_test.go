@@ -275,7 +275,7 @@ func (p *pair) changeMandate(was *manifest) {
 		m.spec["decision"] = p.decision(live)
 	case kind <= 12 && bound && !live.Spec.Archived:
 		p.addReview(m, live)
-	case kind == 13 && bound:
+	case kind == 13 && bound && p.rules:
 		m.spec["decision"] = map[string]any{"outcome": "Complete", "when": "AllChecksPassed"}
 		p.ruled = true
 	case kind == 14:

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/printable"
 	"github.com/mandate-io/idv/operator/apierror"
 )
 
@@ -80,7 +81,7 @@ func (p *planner) applyManifest(kind *kindSchema, manifest *Manifest) error {
 	}
 	after := merge(before, manifest)
 	for _, unknown := range kind.complete(after) {
-		item.warn("The field " + unknown + " does not exist. The API server drops it, or refuses the object.")
+		item.warn("The field " + printable.Text(unknown) + " does not exist. The API server drops it, or refuses the object.")
 	}
 	if item.Message = manifest.Refused; manifest.Refused == "" {
 		item.Message = kind.refusal(context.Background(), after, before)
@@ -149,7 +150,7 @@ func (p *planner) describe(item *planned) {
 	if a, ok := p.world.objects[item.key].(*v1alpha1.MandateAction); ok {
 		name = a.Spec.MandateRef.Name
 	}
-	if item.key.Kind != kindMandate && item.key.Kind != kindAction {
+	if item.isService() {
 		return
 	}
 	if m, ok := p.world.objects[ObjectKey{kindMandate, item.key.Namespace, name}].(*v1alpha1.Mandate); ok {

@@ -61,7 +61,7 @@ func (p *planner) assumeOrder(item *planned) {
 
 // callsOf are the calls that the plan's records have and the cluster's have not. Those of actions have their names.
 func (p *planner) callsOf(item *planned) (calls []Call) {
-	if item.key.Kind != kindMandate && item.key.Kind != kindAction || item.mandate == nil {
+	if item.isService() || item.mandate == nil {
 		return nil
 	}
 	key := ObjectKey{"ApplicationRecord", item.key.Namespace, item.mandate.Name}

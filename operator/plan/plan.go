@@ -78,6 +78,8 @@ type planned struct {
 	passed    time.Duration // since the change, in the plan
 }
 
+func (i *planned) isService() bool { return i.key.Kind != kindMandate && i.key.Kind != kindAction }
+
 // planClock is the time in a plan. It passes when the planner says so.
 type planClock struct {
 	clock.Clock
@@ -113,6 +115,9 @@ func Make(ctx context.Context, input Input) (*Plan, error) {
 	for _, item := range p.items {
 		p.conclude(item)
 		people.compare(item)
+		if item.isService() && !item.refused && len(item.Warnings) == 0 {
+			continue // it matters to Mandates only
+		}
 		plan.Items = append(plan.Items, item.Item)
 		plan.Emails += item.Emails
 		plan.Sends = plan.Sends || item.sends()

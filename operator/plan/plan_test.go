@@ -91,6 +91,16 @@ func resetManifest(name, mandate string) plan.Manifest {
 	return m
 }
 
+func serviceManifest(name string) plan.Manifest {
+	return plan.Manifest{Object: &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1alpha1.SchemeGroupVersion.String(), "kind": "IdentityService",
+		"metadata": map[string]any{"namespace": namespace, "name": name},
+		"spec": map[string]any{
+			"baseURL": "https://partner.example.com", "credentialsSecretRef": map[string]any{"name": "partner"},
+		},
+	}}}
+}
+
 // TestMake plans single changes.
 func TestMake(t *testing.T) {
 	t.Parallel()
@@ -207,6 +217,17 @@ func TestMake(t *testing.T) {
 		"details in a Secret": {
 			manifest: []plan.Manifest{manifestOf("acme", map[string]any{"individuals": unread})},
 			actions:  []plan.Action{plan.Create}, emails: 1, says: []string{"The Secret director-details exists"},
+		},
+		"a new service": {
+			manifest: []plan.Manifest{serviceManifest("partner"), manifestOf("acme", map[string]any{
+				"serviceRef": map[string]any{"name": "partner"},
+			})},
+			actions: []plan.Action{plan.Create}, emails: 2,
+			says: []string{"IdentityService partner is not Ready (not seen by the operator yet)"},
+		},
+		"a name that the API server refuses": {
+			manifest: []plan.Manifest{manifestOf("Acme", nil)}, actions: []plan.Action{plan.Refuse},
+			says: []string{"metadata.name: a lowercase RFC 1123 subdomain"},
 		},
 		"no service": {
 			manifest: []plan.Manifest{manifestOf("acme", map[string]any{"serviceRef": map[string]any{"name": "none"}})},

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -94,6 +95,9 @@ func (k *kindSchema) refusal(ctx context.Context, object, before map[string]any)
 		}
 		problems, _ = k.rules.Validate(ctx, nil, k.structural, object, old, celconfig.RuntimeCELCostBudget)
 	}
+	named := &unstructured.Unstructured{Object: object}
+	problems = append(problems, apivalidation.ValidateObjectMetaAccessor(named, !k.clusterScoped,
+		apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))...)
 	texts := make([]string, len(problems))
 	for i, problem := range problems {
 		texts[i] = withoutValue(problem)
