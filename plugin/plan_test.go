@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -83,6 +84,21 @@ func TestPlan(t *testing.T) {
 	if strings.Contains(w.output.String(), "@example.com") || strings.Contains(w.output.String(), "private") {
 		t.Errorf("personal data in the output:\n%s", w.output.String())
 	}
+}
+
+// TestPlanOfSharedService plans without access to the ClusterIdentityService, and with it.
+func TestPlanOfSharedService(t *testing.T) {
+	w := newWorld(t, sandbox.Options{})
+	service := &v1alpha1.ClusterIdentityService{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
+	service.Spec.BaseURL = w.url
+	service.Spec.CredentialsSecretRef = v1alpha1.NamespacedSecretReference{Namespace: w.namespace, Name: "idv"}
+	service.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "none"}}
+	w.create(service)
+	manifest := mandateYAML("acme", ", serviceRef: {kind: ClusterIdentityService, name: "+w.namespace+"}")
+	w.contains(w.run(manifest, 0, "plan", "-f", "-"), "IdentityServiceNotAllowed")
+	w.user = "viewer"
+	w.grant("idv-viewer", false)
+	w.contains(w.run(manifest, 2, "plan", "-f", "-"), "create", "may not read it")
 }
 
 // repository is a Git repository with a directory of manifests.

@@ -95,9 +95,11 @@ func (k *kindSchema) refusal(ctx context.Context, object, before map[string]any)
 		}
 		problems, _ = k.rules.Validate(ctx, nil, k.structural, object, old, celconfig.RuntimeCELCostBudget)
 	}
-	named := &unstructured.Unstructured{Object: object}
-	problems = append(problems, apivalidation.ValidateObjectMetaAccessor(named, !k.clusterScoped,
-		apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))...)
+	if before == nil {
+		named := &unstructured.Unstructured{Object: object}
+		problems = append(problems, apivalidation.ValidateObjectMetaAccessor(named, !k.clusterScoped,
+			apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))...)
+	}
 	texts := make([]string, len(problems))
 	for i, problem := range problems {
 		texts[i] = withoutValue(problem)
