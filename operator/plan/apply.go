@@ -290,18 +290,21 @@ func mergeReviews(given, stored any, owned owners) []any {
 	return merged
 }
 
-// keyOfReview is how managedFields name an entry.
-func keyOfReview(review any) string {
+// reviewKey identifies an entry. managedFields have it as k:{...}.
+type reviewKey struct{ check, individual any }
+
+func keyOfReview(review any) reviewKey {
 	fields, _ := review.(map[string]any)
-	key, _ := json.Marshal(map[string]any{"check": fields["check"], "individual": fields["individual"]}) // texts encode
-	return "k:" + string(key)
+	return reviewKey{fields["check"], fields["individual"]}
 }
 
-func (o owners) reviewByOthers(key string) bool {
+func (o owners) reviewByOthers(key reviewKey) bool {
 	for manager, fields := range o.fields {
 		entries, _ := fields["f:checkReviews"].(map[string]any)
 		for name := range entries {
-			if strings.EqualFold(name, key) && !o.author[manager] {
+			var named map[string]any
+			encoded, isKey := strings.CutPrefix(name, "k:")
+			if isKey && json.Unmarshal([]byte(encoded), &named) == nil && keyOfReview(named) == key && !o.author[manager] {
 				return true
 			}
 		}
