@@ -325,6 +325,7 @@ dist: $(call tools_of,dist) ## Package every program into dist/release, and the 
 test-dist: $(call tools_of,test-dist) ## Check the configuration of the release, package for Linux, and install the provider
 	bin/goreleaser check --quiet
 	bin/actionlint
+	bin/actionlint examples/gitops/github/plan.yaml
 	$(GO) -C tools/release vet ./...
 	$(MAKE) dist DIST_PLATFORMS=linux
 	env $(UNSET) TOFU="$(CURDIR)/bin/tofu" VERSION=$(DIST_VERSION) COMMIT="$(COMMIT)" \

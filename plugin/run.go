@@ -28,6 +28,7 @@ const (
 	exitNotReached  = 3
 	exitTimeout     = 4
 	exitNotApproved = 5
+	exitWouldSend   = 2 // of plan
 )
 
 // An exitError ends the program with a code of its own. With a nil error, everything is said already.
@@ -106,7 +107,7 @@ func New(streams Streams, version string) *cobra.Command {
 	root.AddCommand(
 		s.statusCommand(), s.historyCommand(), explainCommand(s), s.waitCommand(), s.refreshCommand(), s.adoptCommand(),
 		s.decideCommand(), s.resendCommand(), s.resetCommand(), s.reportCommand(), s.checkConnectionCommand(),
-		s.suspendCommand(), s.resumeCommand(), versionCommand(s, version),
+		s.suspendCommand(), s.resumeCommand(), s.planCommand(), versionCommand(s, version),
 	)
 	return root
 }

@@ -66,6 +66,7 @@ type Reconciler struct {
 	liveServices *connection.LiveReader
 	handover     time.Duration
 	clock        clock.Clock
+	standIn      StandIn // of a plan; nil: services are real
 
 	localState engine.LocalState[localState]
 }

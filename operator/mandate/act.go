@@ -22,7 +22,8 @@ import (
 // actor makes the calls on an application that the spec asks for: a decision, reviews of checks, archiving.
 type actor struct {
 	*scope
-	client actorClient
+	client     actorClient
+	fromStatus bool // the evidence of checks is the one in the status
 
 	reviewed    []v1alpha1.ReviewStatus // those of spec.checkReviews that were carried out
 	rounds      []round                 // the evidence of the checks of each individual; nil: not computed
@@ -331,7 +332,8 @@ func (r *actor) computeEvidence() {
 	r.rounds = make([]round, len(rounds))
 	for i, individual := range r.matching.Individuals {
 		_, reset := evidence.LastReset(r.record, r.mandate.Spec.Individuals[i].Name)
-		rounds[i], r.rounds[i].checks = r.key().Individual(individual, reset)
+		r.rounds[i].checks = r.evidenceOf(i, reset)
+		rounds[i] = r.key().Round(individual, reset, r.rounds[i].checks)
 	}
 	a.reviews = r.pendingReviews()
 	now, seen := r.key().Application(rounds), make([]string, len(rounds))

@@ -75,6 +75,7 @@ type Reconciler struct {
 	newSalt      func() string
 	clock        clock.Clock // a real one, whose times have a monotonic part, too
 	started      time.Time   // when this process began to fill its caches; zero: not known
+	standIn      StandIn     // of a plan; nil: services are real
 
 	localState engine.LocalState[localState]
 	runner     engine.Runner[step]

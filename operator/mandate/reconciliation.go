@@ -90,11 +90,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	if err != nil {
 		return nil, err
 	}
-	var used serviceClient
-	if service.Known {
-		used = c.session.Connection.Client
-	}
-	c.connect(used)
+	c.connect(c.clientOf(service.Known))
 	c.facts = c.newFacts(service)
 	c.actor.reviewed = reviewedBefore(mandate)
 	state := c.local()
@@ -141,6 +137,7 @@ func (r *reconciliation) connect(service serviceClient) {
 		scope: shared, client: service, live: of.config.Live, services: &of.config.Services, missing: &of.missing,
 	}
 	r.actor.scope, r.actor.client = shared, service
+	r.actor.fromStatus = of.standIn != nil
 	r.subscriber.scope = shared
 	r.subscriber.client, r.subscriber.live = service, of.config.Live
 }

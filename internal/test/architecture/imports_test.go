@@ -94,6 +94,15 @@ var layers = []layer{
 		"internal/test/gitops"),
 	// It is no controller, but uses what they share, and knows none of them either.
 	controller("notification", []string{"internal/receiver", "internal/reference"}),
+	// It runs the controllers in memory, for the plugin: the rules are nowhere else.
+	{
+		dir: "operator/plan", never: terraform,
+		may: []string{
+			"api", "config/crd", "internal/client", "internal/printable", "internal/reference", "operator/action",
+			"operator/apierror", "operator/connection", "operator/engine", "operator/ledger", "operator/mandate",
+		},
+		tests: []string{"operator/evidence"},
+	},
 	{
 		dir: "operator", may: []string{"api", "internal/client", "internal/tolerant"},
 		tests: []string{"internal/reference", "internal/sandbox", "internal/test/testenv"}, never: terraform,
@@ -107,12 +116,13 @@ var layers = []layer{
 	{
 		dir: "plugin", may: []string{
 			"api", "docs", "internal/client", "internal/printable", "internal/sandbox/config", "internal/sandbox/dialect",
-			"internal/tolerant",
+			"internal/tolerant", "operator/plan",
 		},
 		tests: []string{"internal/sandbox", "internal/test/testenv"}, never: terraform,
 	},
 	{dir: "docs", never: both},
 	{dir: "cmd/kubectl-mandate", may: []string{"plugin", "internal/client", "internal/version"}, never: terraform},
+	{dir: "config/crd", never: both},
 	{dir: "config", tests: []string{"api", "internal/test/testenv"}, never: terraform},
 	{dir: "internal/test/await", never: both},
 	{dir: "internal/test/monitoring", never: terraform},

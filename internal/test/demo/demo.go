@@ -17,7 +17,7 @@ import (
 type demo struct {
 	*testenv.Environment
 	screen   *screen
-	programs string // the directory of idv-sandbox, mandate-operator and terraform-provider-idv
+	programs string // the directory of the programs of this project
 	started  time.Time
 
 	sandboxURL     string
@@ -33,7 +33,7 @@ type demo struct {
 }
 
 func newDemo(screen *screen, programs string) (*demo, error) {
-	for _, name := range []string{"idv-sandbox", "mandate-operator", "terraform-provider-idv"} {
+	for _, name := range []string{"idv-sandbox", "mandate-operator", "terraform-provider-idv", "kubectl-mandate"} {
 		if _, err := os.Stat(filepath.Join(programs, name)); err != nil {
 			return nil, fmt.Errorf("%s is missing; run `make demo`, which builds it: %w", name, err)
 		}
@@ -63,6 +63,7 @@ func (d *demo) runSteps(ctx context.Context) error {
 		{d.terraform.name + " apply", d.applyTerraform},
 		{"kubectl apply -f examples/mandates/umbrella.yaml", d.loseAnswer},
 		{"kubectl wait mandate umbrella --for=condition=Ready", d.awaitFound},
+		{"kubectl mandate plan -f examples/mandates", d.planMandates},
 		{"kubectl apply -f examples/mandates", d.applyMandates},
 		{"kubectl wait mandates --all --for=condition=Ready", d.awaitReady},
 		{"kill the operator and start it again: nobody gets a second e-mail", d.restartOperator},

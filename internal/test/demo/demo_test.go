@@ -195,7 +195,7 @@ func TestProgramsAreMissing(t *testing.T) {
 func programs(t *testing.T, script string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"idv-sandbox", "mandate-operator", "terraform-provider-idv"} {
+	for _, name := range []string{"idv-sandbox", "mandate-operator", "terraform-provider-idv", "kubectl-mandate"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,6 +35,27 @@ func (d *demo) connect(ctx context.Context) (string, error) {
 	}
 	_, err := d.kubectl.run(ctx, "wait", "identityservice/default", "--for=condition=Ready", waitTimeout)
 	return "it polls hourly", d.withOperatorLog(err)
+}
+
+// planMandates has the plugin say whom the next step e-mails, and checks that against what the examples expect.
+func (d *demo) planMandates(ctx context.Context) (string, error) {
+	plugin := d.kubectl
+	plugin.path = filepath.Join(d.programs, "kubectl-mandate")
+	output, failure := plugin.run(ctx, "plan", "-f", d.manifestsDir(), "-o", "json") // exit code 2: something is sent
+	var planned struct {
+		Emails int `json:"emails"`
+	}
+	if err := json.Unmarshal([]byte(output), &planned); err != nil {
+		return "", d.withOperatorLog(errors.Join(failure, err))
+	}
+	want := -expected[lost].emails // which were sent before
+	for _, mandate := range expected {
+		want += mandate.emails
+	}
+	if planned.Emails != want {
+		return "", fmt.Errorf("the plan has %d e-mails, want %d", planned.Emails, want)
+	}
+	return fmt.Sprintf("%d e-mails would be sent", planned.Emails), nil
 }
 
 // applyMandates applies the Mandates that are new. An unchanged one would take kubectl some seconds for its schema.

@@ -1,0 +1,313 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/printable"
+	"github.com/mandate-io/idv/operator/apierror"
+)
+
+// Manifest is an object as somebody applies it. It has a namespace, if its kind is in one.
+type Manifest struct {
+	Object *unstructured.Unstructured
+	// Refused is why the API server refuses it, if it was asked; Merged is what it makes of it otherwise.
+	Refused string
+	Merged  *unstructured.Unstructured
+}
+
+// KeyOf names the object of a manifest.
+func (m *Manifest) KeyOf() ObjectKey {
+	return ObjectKey{m.Object.GetKind(), m.Object.GetNamespace(), m.Object.GetName()}
+}
+
+// IsPlanned reports whether a plan knows the kind of an object, and whether that is in no namespace.
+func IsPlanned(object *unstructured.Unstructured) (planned, clusterScoped bool) {
+	known, err := kinds()
+	kind := known[object.GetKind()]
+	if err != nil || kind == nil || object.GetObjectKind().GroupVersionKind().Group != v1alpha1.SchemeGroupVersion.Group ||
+		object.GetKind() == "ApplicationRecord" {
+		return false, false
+	}
+	return true, kind.clusterScoped
+}
+
+// apply makes the change in the world, as the API server would, and the items of the plan.
+func (p *planner) apply(input Input) error {
+	known, err := kinds()
+	if err != nil {
+		return err
+	}
+	for i := range input.Manifests {
+		manifest := &input.Manifests[i]
+		if planned, _ := IsPlanned(manifest.Object); planned {
+			if err := p.applyManifest(known[manifest.Object.GetKind()], manifest); err != nil {
+				return fmt.Errorf("%s: %w", manifest.KeyOf(), err)
+			}
+		}
+	}
+	for _, key := range input.Pruned {
+		if stored := p.world.objects[key]; stored != nil {
+			p.itemOf(key).Change = Pruned
+		}
+	}
+	for _, item := range p.items {
+		p.describe(item)
+	}
+	return nil
+}
+
+func (p *planner) applyManifest(kind *kindSchema, manifest *Manifest) error {
+	key := manifest.KeyOf()
+	item := p.itemOf(key)
+	stored := p.world.objects[key]
+	var before map[string]any
+	if stored != nil {
+		var err error
+		if before, err = toMap(stored); err != nil {
+			return err
+		}
+		kind.complete(before) // Go leaves false and 0 out
+	}
+	after := merge(before, manifest)
+	for _, unknown := range kind.complete(after) {
+		item.warn("The field " + printable.Text(unknown) + " does not exist. The API server drops it, or refuses the object.")
+	}
+	if item.Message = manifest.Refused; manifest.Refused == "" {
+		item.Message = kind.refusal(context.Background(), after, before)
+	}
+	if item.Message != "" {
+		item.refused = true
+		return nil
+	}
+	object, err := scheme.New(v1alpha1.SchemeGroupVersion.WithKind(key.Kind))
+	if err != nil {
+		return err
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after, object); err != nil {
+		item.refused, item.Message = true, "spec: a value has a wrong type"
+		return nil //nolint:nilerr // the text can have values
+	}
+	applied := object.(client.Object) //nolint:forcetypeassert // all kinds of the API are objects
+	switch {
+	case stored == nil:
+		item.Change = New
+		applied.SetUID(p.world.newUID())
+		applied.SetGeneration(1)
+		applied.SetCreationTimestamp(metav1.NewTime(p.now))
+	case equality.Semantic.DeepEqual(before["spec"], after["spec"]):
+		item.Change = Unchanged
+	default:
+		item.Change = Changed
+		applied.SetGeneration(stored.GetGeneration() + 1)
+	}
+	p.world.put(applied)
+	return nil
+}
+
+// itemOf is the item of an object, a new one if there is none.
+func (p *planner) itemOf(key ObjectKey) *planned {
+	if i := slices.IndexFunc(p.items, func(i *planned) bool { return i.key == key }); i >= 0 {
+		return p.items[i]
+	}
+	item := &planned{key: key, Item: Item{
+		Kind: key.Kind, Namespace: key.Namespace, Name: key.Name, Change: Unchanged,
+	}}
+	p.items = append(p.items, item)
+	return item
+}
+
+// prune deletes an object. One with a finalizer stays until the operator takes that off.
+func (p *planner) prune(key ObjectKey) {
+	stored := p.world.objects[key]
+	if stored == nil {
+		return
+	}
+	if len(stored.GetFinalizers()) == 0 {
+		p.world.version++
+		delete(p.world.objects, key)
+		return
+	}
+	deleted := metav1.NewTime(p.now)
+	stored.SetDeletionTimestamp(&deleted)
+	stored.SetGeneration(stored.GetGeneration() + 1)
+	p.world.put(stored)
+}
+
+// describe gives an item the Mandate that it is about, and what was sent for that before.
+func (p *planner) describe(item *planned) {
+	name := item.key.Name
+	if a, ok := p.world.objects[item.key].(*v1alpha1.MandateAction); ok {
+		name = a.Spec.MandateRef.Name
+	}
+	if item.isService() {
+		return
+	}
+	if m, ok := p.world.objects[ObjectKey{kindMandate, item.key.Namespace, name}].(*v1alpha1.Mandate); ok {
+		item.mandate = m.DeepCopy()
+	}
+	record := ObjectKey{"ApplicationRecord", item.key.Namespace, name}
+	if r, ok := p.world.objects[record].(*v1alpha1.ApplicationRecord); ok {
+		if m := item.mandate; m != nil && len(secretsOf(m)) > 0 {
+			r.Spec.SpecDigests = nil // they are of details that only Secrets have
+		}
+		item.before = r.DeepCopy()
+	}
+}
+
+func toMap(object client.Object) (map[string]any, error) {
+	return runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+}
+
+// merge is what an apply makes of an object: the fields of the manifest, and those of others. A field that the manifest
+// does not have goes, if who applied the manifest before has set it. That is who has set the mandate type, or the URL.
+func merge(before map[string]any, manifest *Manifest) map[string]any {
+	if manifest.Merged != nil {
+		return manifest.Merged.DeepCopy().Object
+	}
+	after := manifest.Object.DeepCopy().Object
+	delete(after, "status")
+	if before == nil {
+		return after
+	}
+	owned := ownersOf(before)
+	spec, _, _ := unstructured.NestedMap(after, "spec") // a spec of a wrong type is refused as it is
+	earlier, _, _ := unstructured.NestedMap(before, "spec")
+	for name, value := range earlier {
+		_, given := spec[name]
+		switch {
+		case name == "checkReviews":
+			if reviews := mergeReviews(spec[name], value, owned); len(reviews) > 0 {
+				spec[name] = reviews
+			}
+		case !given && owned.byOthers(name):
+			spec[name] = value
+		}
+	}
+	if spec != nil {
+		after["spec"] = spec
+	}
+	mergeMetadata(after, before)
+	if status, ok := before["status"]; ok {
+		after["status"] = status
+	}
+	return after
+}
+
+// mergeMetadata keeps what the API server and others have set.
+func mergeMetadata(after, before map[string]any) {
+	metadata, _, _ := unstructured.NestedMap(after, "metadata")
+	stored, _, _ := unstructured.NestedMap(before, "metadata")
+	for _, name := range []string{"labels", "annotations"} {
+		values, _, _ := unstructured.NestedMap(stored, name)
+		given, _, _ := unstructured.NestedMap(metadata, name)
+		for key, value := range given {
+			if values == nil {
+				values = map[string]any{}
+			}
+			values[key] = value
+		}
+		if values != nil {
+			stored[name] = values
+		}
+	}
+	after["metadata"] = stored
+}
+
+// owners are the field managers of the fields of a spec.
+type owners struct {
+	fields map[string]map[string]any // by manager
+	author map[string]bool           // who applies the manifest
+}
+
+func ownersOf(object map[string]any) owners {
+	o := owners{map[string]map[string]any{}, map[string]bool{}}
+	for _, entry := range (&unstructured.Unstructured{Object: object}).GetManagedFields() {
+		var owned struct {
+			Spec map[string]any `json:"f:spec"`
+		}
+		if entry.FieldsV1 == nil || entry.Subresource != "" || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &owned) != nil {
+			continue
+		}
+		for field, value := range owned.Spec {
+			if o.fields[entry.Manager] == nil {
+				o.fields[entry.Manager] = map[string]any{}
+			}
+			o.fields[entry.Manager][field] = value
+			if slices.Contains([]string{"f:mandateType", "f:mandateRef", "f:baseURL"}, field) {
+				o.author[entry.Manager] = true
+			}
+		}
+	}
+	return o
+}
+
+// AuthorOf is the field manager with which a manifest of an object was applied; that of kubectl for one that nobody
+// has applied.
+func AuthorOf(object client.Object) string {
+	if object != nil {
+		if fields, err := toMap(object); err == nil {
+			for author := range ownersOf(fields).author {
+				return author
+			}
+		}
+	}
+	return "kubectl"
+}
+
+// RefusalOf is why the API server refuses an object, without what it quotes of it.
+func RefusalOf(err error) string { return apierror.Redact(err).Error() }
+
+func (o owners) byOthers(field string) bool {
+	for manager, fields := range o.fields {
+		if _, owns := fields["f:"+field]; owns && !o.author[manager] {
+			return true
+		}
+	}
+	return false
+}
+
+// mergeReviews merges spec.checkReviews, whose entries have owners of their own.
+func mergeReviews(given, stored any, owned owners) []any {
+	merged, _ := given.([]any)
+	earlier, _ := stored.([]any)
+	for _, review := range earlier {
+		same := func(other any) bool { return keyOfReview(other) == keyOfReview(review) }
+		if !slices.ContainsFunc(merged, same) && owned.reviewByOthers(keyOfReview(review)) {
+			merged = append(merged, review)
+		}
+	}
+	return merged
+}
+
+// reviewKey identifies an entry. managedFields have it as k:{...}.
+type reviewKey struct{ check, individual any }
+
+func keyOfReview(review any) reviewKey {
+	fields, _ := review.(map[string]any)
+	return reviewKey{fields["check"], fields["individual"]}
+}
+
+func (o owners) reviewByOthers(key reviewKey) bool {
+	for manager, fields := range o.fields {
+		entries, _ := fields["f:checkReviews"].(map[string]any)
+		for name := range entries {
+			var named map[string]any
+			encoded, isKey := strings.CutPrefix(name, "k:")
+			if isKey && json.Unmarshal([]byte(encoded), &named) == nil && keyOfReview(named) == key && !o.author[manager] {
+				return true
+			}
+		}
+	}
+	return false
+}

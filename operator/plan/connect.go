@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/reference"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// connect makes the connections of all services as their statuses show them, without a client. One that does not work
+// now is taken for one that will: what waits for it is sent then.
+func (p *planner) connect() {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel() // nobody reads which connections have changed
+	for _, object := range p.world.objects {
+		service, ok := object.(connection.Service)
+		if !ok {
+			continue
+		}
+		key := connection.KeyOfService(service)
+		made := p.connectionOf(service)
+		p.urls[key] = made.URL
+		p.connections.Put(ended, key, made)
+	}
+}
+
+func (p *planner) connectionOf(service connection.Service) connection.Connection {
+	settings, status := service.Settings(), service.ServiceStatus()
+	account := connection.Account(status.Account)
+	state := connection.AccountConfirmed
+	if meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionAccountChanged) {
+		state = connection.AccountSought
+	}
+	return connection.Connection{
+		URL: idv.NormalBaseURL(settings.BaseURL), Account: account, AccountState: state,
+		Vouched:              connection.IsVouchedFor(service, account),
+		SameAccounts:         connection.SameAccounts(account, status.SameAccounts),
+		UID:                  service.GetUID(),
+		Generation:           service.GetGeneration(),
+		ReferencePrefix:      settings.ReferencePrefix,
+		NamespacedReferences: service.NamespacedReferences(),
+		MinPoll:              seconds(settings.Polling.MinIntervalSeconds, 30),
+		MaxPoll:              seconds(settings.Polling.MaxIntervalSeconds, 3600),
+		States:               idv.StateNames(settings.States),
+		References:           p.referencesOf(service),
+		Ready:                true,
+	}
+}
+
+// seconds with the CRD's default, for objects that are older than it.
+func seconds(n, fallback int32) time.Duration {
+	return time.Duration(cmp.Or(n, fallback)) * time.Second
+}
+
+// referencesOf has the mandate types that the status shows. If it does not show all of them, it has the ones that the
+// manifests select, too.
+func (p *planner) referencesOf(service connection.Service) *idv.References {
+	known := &idv.References{}
+	for _, t := range service.ServiceStatus().MandateTypes {
+		known.MandateTypes = append(known.MandateTypes, idv.Reference{ID: t.ID, Name: t.Name, Code: t.Code})
+	}
+	if isReady(service) && !service.ServiceStatus().Truncated {
+		return known
+	}
+	for _, item := range p.items {
+		if item.mandate == nil || connection.KeyOf(item.mandate) != connection.KeyOfService(service) {
+			continue
+		}
+		selected := idv.Reference{Code: item.mandate.Spec.MandateType.Code, Name: item.mandate.Spec.MandateType.Name}
+		if selected != (idv.Reference{}) && len(idv.MatchReferences(known.MandateTypes, selected)) == 0 {
+			selected.ID = v1alpha1.MaxID - int64(len(known.MandateTypes))
+			known.MandateTypes = append(known.MandateTypes, selected)
+		}
+	}
+	return known
+}
+
+// isReady reports whether the status says that the connection works.
+func isReady(service connection.Service) bool {
+	ready := meta.FindStatusCondition(service.ServiceStatus().Conditions, v1alpha1.ConditionReady)
+	return ready != nil && ready.Status == metav1.ConditionTrue
+}
+
+// serviceOf is the service of a Mandate; nil if there is none.
+func (p *planner) serviceOf(m *v1alpha1.Mandate) connection.Service {
+	key := connection.KeyOf(m)
+	service, _ := p.world.objects[ObjectKey{string(key.Kind), key.Namespace, key.Name}].(connection.Service)
+	return service
+}
+
+// referenceOf is the reference of the application of a Mandate, as the operator chooses it.
+func (p *planner) referenceOf(m *v1alpha1.Mandate) string {
+	prefix := ""
+	if service := p.serviceOf(m); service != nil {
+		prefix = service.Settings().ReferencePrefix
+	}
+	if m.Status.ApplicationID != nil && m.Status.Reference != "" {
+		return m.Status.Reference
+	}
+	return cmp.Or(m.Spec.Reference, reference.Mandate(prefix, m.Namespace, m.Name))
+}

@@ -1,0 +1,67 @@
+package plan_test
+
+import (
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/plan"
+)
+
+// ownedBy says who has applied the manifest of a Mandate, and who has set a field of its spec.
+func ownedBy(m *v1alpha1.Mandate, author, field, owner string) {
+	entry := func(manager, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+	}
+	m.ManagedFields = []metav1.ManagedFieldsEntry{
+		entry(author, `{"f:spec":{"f:mandateType":{},"f:individuals":{}}}`),
+		entry(owner, fmt.Sprintf(`{"f:spec":{%s}}`, field)),
+	}
+}
+
+// TestFieldsOfOthersStay applies a manifest without fields that somebody has set.
+func TestFieldsOfOthersStay(t *testing.T) {
+	t.Parallel()
+	review := map[string]any{
+		"individual": "director", "check": "liveness", "evidence": "deadbeef", "decision": "Accept",
+	}
+	for name, tc := range map[string]struct {
+		spec   map[string]any
+		fields string
+		owner  string
+		want   plan.Change
+	}{
+		"kubectl has suspended it":        {map[string]any{"suspend": true}, `"f:suspend":{}`, "kubectl-patch", plan.Unchanged},
+		"the manifest had it suspended":   {map[string]any{"suspend": true}, `"f:suspend":{}`, "gitops", plan.Changed},
+		"somebody has reviewed a check":   {map[string]any{"checkReviews": []any{review}}, reviewField, "plugin", plan.Unchanged},
+		"the manifest had the review":     {map[string]any{"checkReviews": []any{review}}, reviewField, "gitops", plan.Changed},
+		"a default that nobody has set":   {map[string]any{"archived": false}, ``, "gitops", plan.Unchanged},
+		"a decision of the manifest goes": {map[string]any{"decision": decisionOutdated}, `"f:decision":{}`, "gitops", plan.Changed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			objects := bound(t, "acme", 7, tc.spec)
+			ownedBy(objects[0].(*v1alpha1.Mandate), "gitops", tc.fields, tc.owner)
+			made, err := plan.Make(t.Context(), plan.Input{
+				Cluster: append([]client.Object{service()}, objects...), Manifests: []plan.Manifest{manifestOf("acme", nil)},
+				Now: now,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := made.Items[0].Change; got != tc.want {
+				t.Errorf("the Mandate is %s, want %s: %+v", got, tc.want, made.Items[0])
+			}
+			if author := plan.AuthorOf(objects[0]); author != "gitops" {
+				t.Errorf("the author is %s", author)
+			}
+		})
+	}
+}
+
+const reviewField = `"f:checkReviews":{"k:{\"individual\":\"director\",\"check\":\"liveness\"}":{}}`
+
+var decisionOutdated = map[string]any{"outcome": "Reject", "evidence": "deadbeef-1"}

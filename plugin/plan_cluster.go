@@ -1,0 +1,162 @@
+package plugin
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/plan"
+)
+
+// seenCluster is what a plan knows of the cluster. What the user may not read is unknown.
+type seenCluster struct {
+	objects []client.Object
+	unknown map[plan.ObjectKey]string // of services
+}
+
+const pageSize = 500
+
+// readForPlan reads all objects of our kinds in the namespaces, and the ClusterIdentityServices that they name.
+func (c *cluster) readForPlan(
+	ctx context.Context, namespaces []string, manifests []plan.Manifest,
+) (*seenCluster, error) {
+	seen := &seenCluster{unknown: map[plan.ObjectKey]string{}}
+	for _, namespace := range namespaces {
+		for _, list := range []client.ObjectList{
+			&v1alpha1.MandateList{}, &v1alpha1.MandateActionList{}, &v1alpha1.ApplicationRecordList{},
+			&v1alpha1.IdentityServiceList{},
+		} {
+			if err := c.readAll(ctx, namespace, list, seen); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, name := range clusterServicesOf(seen.objects, manifests) {
+		if err := c.readClusterService(ctx, name, seen); err != nil {
+			return nil, err
+		}
+	}
+	if len(seen.clusterServices()) == 0 {
+		return seen, nil
+	}
+	for _, namespace := range namespaces {
+		if err := c.readNamespace(ctx, namespace, seen); err != nil {
+			return nil, err
+		}
+	}
+	return seen, nil
+}
+
+func (c *cluster) readAll(ctx context.Context, namespace string, list client.ObjectList, seen *seenCluster) error {
+	for next := ""; ; next = list.GetContinue() {
+		err := c.List(ctx, list, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next))
+		if err != nil {
+			return err
+		}
+		err = meta.EachListItem(list, func(item runtime.Object) error {
+			copied := item.DeepCopyObject()
+			seen.objects = append(seen.objects, copied.(client.Object)) //nolint:forcetypeassert // all items are objects
+			return nil
+		})
+		if err != nil || list.GetContinue() == "" {
+			return err
+		}
+	}
+}
+
+// clusterServicesOf are the names of the ClusterIdentityServices that Mandates refer to.
+func clusterServicesOf(objects []client.Object, manifests []plan.Manifest) (names []string) {
+	seen := map[string]bool{}
+	add := func(kind, name string) {
+		if kind == string(v1alpha1.ServiceKindClusterIdentityService) && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	for _, object := range objects {
+		if m, ok := object.(*v1alpha1.Mandate); ok {
+			add(string(m.Spec.ServiceRef.Kind), m.Spec.ServiceRef.Name)
+		}
+	}
+	for i := range manifests {
+		spec, _ := manifests[i].Object.Object["spec"].(map[string]any)
+		reference, _ := spec["serviceRef"].(map[string]any)
+		kind, _ := reference["kind"].(string)
+		name, _ := reference["name"].(string)
+		add(kind, cmp.Or(name, "default"))
+	}
+	return names
+}
+
+// readClusterService reads one. Who may read a namespace may not read it: then it is what the records say of it.
+func (c *cluster) readClusterService(ctx context.Context, name string, seen *seenCluster) error {
+	service := &v1alpha1.ClusterIdentityService{}
+	switch err := c.Get(ctx, client.ObjectKey{Name: name}, service); {
+	case apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsForbidden(err):
+		service = recordedService(name, seen.objects)
+		seen.unknown[plan.KeyOf(service)] = plan.UnreadService
+	case err != nil:
+		return err
+	}
+	seen.objects = append(seen.objects, service)
+	return nil
+}
+
+func recordedService(name string, objects []client.Object) *v1alpha1.ClusterIdentityService {
+	service := &v1alpha1.ClusterIdentityService{ObjectMeta: metav1.ObjectMeta{Name: name, Generation: 1}}
+	service.Spec.BaseURL = "https://unknown.invalid"
+	service.Spec.NamespaceSelector = &metav1.LabelSelector{}
+	service.Spec.ReferencePolicy = v1alpha1.ReferencePolicyAny
+	for _, object := range objects {
+		record, ok := object.(*v1alpha1.ApplicationRecord)
+		if ok && record.Spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService &&
+			record.Spec.ServiceRef.Name == name {
+			service.Spec.BaseURL, service.Status.Account = record.Spec.ServiceURL, record.Spec.Account
+		}
+	}
+	return service
+}
+
+func (s *seenCluster) clusterServices() (services []*v1alpha1.ClusterIdentityService) {
+	for _, object := range s.objects {
+		if service, ok := object.(*v1alpha1.ClusterIdentityService); ok {
+			services = append(services, service)
+		}
+	}
+	return services
+}
+
+// readNamespace reads the labels of a namespace. If the user may not, ClusterIdentityServices are taken for open to it.
+func (c *cluster) readNamespace(ctx context.Context, name string, seen *seenCluster) error {
+	namespace := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
+	switch err := c.Get(ctx, client.ObjectKey{Name: name}, namespace); {
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
+		for _, service := range seen.clusterServices() {
+			service.Spec.NamespaceSelector = &metav1.LabelSelector{}
+			seen.unknown[plan.KeyOf(service)] = cmp.Or(seen.unknown[plan.KeyOf(service)], plan.UnreadNamespace)
+		}
+	case err != nil:
+		return err
+	default:
+		seen.objects = append(seen.objects, namespace)
+	}
+	return nil
+}
+
+func splitList(text string) (parts []string) {
+	for part := range strings.SplitSeq(text, ",") {
+		parts = append(parts, strings.TrimSpace(part))
+	}
+	return parts
+}
+
+func compareTexts(a, b string) int { return cmp.Compare(a, b) }

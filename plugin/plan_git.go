@@ -1,0 +1,114 @@
+package plugin
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// checkedOut is a revision of a Git repository, in a directory of its own.
+type checkedOut struct {
+	dir  string // to remove
+	path string // what was asked for, in it
+}
+
+// checkOut reads the repository of a path at a revision. It changes nothing in it.
+func checkOut(ctx context.Context, path, revision string) (tree checkedOut, err error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return tree, err
+	}
+	within := nearestDirectory(absolute)
+	top, err := git(ctx, within, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return tree, err
+	}
+	commit, err := git(ctx, within, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+	if err != nil {
+		return tree, fmt.Errorf("the Git revision %q does not exist here; a shallow clone has few", revision)
+	}
+	root := strings.TrimSpace(string(top))
+	if resolved, err := filepath.EvalSymlinks(within); err == nil { // as Git names it
+		absolute = filepath.Join(resolved, strings.TrimPrefix(absolute, within))
+	}
+	relative, err := filepath.Rel(root, absolute)
+	if err != nil {
+		return tree, err
+	}
+	archive, err := git(ctx, root, "archive", "--format=tar", strings.TrimSpace(string(commit)))
+	if err != nil {
+		return tree, err
+	}
+	if tree.dir, err = os.MkdirTemp("", "kubectl-mandate-"); err != nil {
+		return tree, err
+	}
+	tree.path = filepath.Join(tree.dir, relative)
+	return tree, unpack(tree.dir, archive)
+}
+
+// nearestDirectory is a path, or the next directory above it that exists: a revision can have what the files have not.
+func nearestDirectory(path string) string {
+	for {
+		if info, err := os.Stat(path); err == nil && info.IsDir() || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+func git(ctx context.Context, dir string, arguments ...string) ([]byte, error) {
+	//nolint:gosec // a revision is resolved to a commit first, and is no option
+	command := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, arguments...)...)
+	var said bytes.Buffer
+	command.Stderr = &said
+	output, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("git %s: %w\n%s", arguments[0], err, strings.TrimSpace(said.String()))
+	}
+	return output, nil
+}
+
+// unpack writes the files of an archive below a directory. Links are left out: they can lead anywhere.
+func unpack(dir string, archive []byte) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // it was read only
+	reader := tar.NewReader(bytes.NewReader(archive))
+	for {
+		header, err := reader.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case header.Typeflag == tar.TypeDir:
+			err = root.MkdirAll(filepath.Clean(header.Name), 0o700)
+		case header.Typeflag == tar.TypeReg:
+			err = unpackFile(root, header.Name, reader)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func unpackFile(root *os.Root, name string, content io.Reader) error {
+	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	file, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, content)
+	return errors.Join(err, file.Close())
+}

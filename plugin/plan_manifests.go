@@ -1,0 +1,197 @@
+package plugin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mandate-io/idv/operator/plan"
+)
+
+// manifestReader reads the manifests of a plan.
+type manifestReader struct {
+	options   *planOptions
+	stdin     io.Reader
+	namespace string // of manifests that name none
+}
+
+// revisions are the manifests of the change, and those of the revision before it, if there is one.
+func (r *manifestReader) revisions(ctx context.Context) (manifests, earlier []plan.Manifest, err error) {
+	if manifests, err = r.at(ctx, r.options.to); err != nil {
+		return nil, nil, err
+	}
+	if r.options.from != "" {
+		earlier, err = r.at(ctx, r.options.from)
+	}
+	return manifests, earlier, err
+}
+
+// at reads the manifests at a Git revision; "" is as the files are.
+func (r *manifestReader) at(ctx context.Context, revision string) (manifests []plan.Manifest, err error) {
+	paths := r.options.files
+	if r.options.kustomize != "" {
+		paths = []string{r.options.kustomize}
+	}
+	for _, path := range paths {
+		found, err := r.readAt(ctx, path, revision)
+		if err != nil {
+			return nil, err
+		}
+		manifests = append(manifests, found...)
+	}
+	return manifests, nil
+}
+
+// readAt reads a path at a revision. One that does not have it yet, or any more, has no manifests.
+func (r *manifestReader) readAt(ctx context.Context, path, revision string) ([]plan.Manifest, error) {
+	if revision == "" {
+		return r.read(path)
+	}
+	tree, err := checkOut(ctx, path, revision)
+	defer func() { _ = os.RemoveAll(tree.dir) }() // the system removes what is left
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(tree.path); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return r.read(tree.path)
+}
+
+func (r *manifestReader) read(path string) ([]plan.Manifest, error) {
+	switch {
+	case r.options.kustomize != "":
+		built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), path)
+		if err != nil {
+			return nil, err
+		}
+		content, err := built.AsYaml()
+		if err != nil {
+			return nil, err
+		}
+		return r.parse(path, bytes.NewReader(content))
+	case path == "-":
+		return r.parse("the standard input", r.stdin)
+	}
+	files, err := r.filesIn(path)
+	if err != nil {
+		return nil, err
+	}
+	var manifests []plan.Manifest
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		found, err := r.parse(name, bytes.NewReader(content))
+		if err != nil {
+			return nil, err
+		}
+		manifests = append(manifests, found...)
+	}
+	return manifests, nil
+}
+
+// manifestExtensions are those of the files that kubectl reads of a directory.
+var manifestExtensions = []string{".json", ".yaml", ".yml"}
+
+// filesIn are the files that a path means, in the order of their names.
+func (r *manifestReader) filesIn(path string) (files []string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	err = filepath.WalkDir(path, func(name string, entry os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != path && !r.options.recursive:
+			return filepath.SkipDir
+		case !entry.IsDir() && slices.Contains(manifestExtensions, filepath.Ext(name)):
+			files = append(files, name)
+		}
+		return nil
+	})
+	return files, err
+}
+
+// parse reads the objects of a stream of YAML documents, and takes those that a plan knows. The text of a file can be
+// personal data, so an error does not quote it.
+func (r *manifestReader) parse(source string, content io.Reader) (manifests []plan.Manifest, err error) {
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(content))
+	for number := 1; ; number++ {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return manifests, nil
+		}
+		object := &unstructured.Unstructured{}
+		if err != nil || yaml.Unmarshal(document, &object.Object) != nil {
+			return nil, fmt.Errorf("%s: document %d is no YAML object", source, number)
+		}
+		if len(object.Object) == 0 {
+			continue
+		}
+		found, err := r.manifestsOf(object)
+		if err != nil {
+			return nil, fmt.Errorf("%s: document %d: %w", source, number, err)
+		}
+		manifests = append(manifests, found...)
+	}
+}
+
+// manifestsOf are the objects that a plan knows of one, which can be a list.
+func (r *manifestReader) manifestsOf(object *unstructured.Unstructured) (manifests []plan.Manifest, err error) {
+	if items, isList := object.Object["items"].([]any); isList && strings.HasSuffix(object.GetKind(), "List") {
+		for _, item := range items {
+			fields, _ := item.(map[string]any)
+			found, err := r.manifestsOf(&unstructured.Unstructured{Object: fields})
+			if err != nil {
+				return nil, err
+			}
+			manifests = append(manifests, found...)
+		}
+		return manifests, nil
+	}
+	planned, clusterScoped := plan.IsPlanned(object)
+	switch {
+	case !planned:
+		return nil, nil
+	case object.GetName() == "" && object.GetGenerateName() == "":
+		return nil, fmt.Errorf("a %s has no metadata.name", object.GetKind())
+	case object.GetName() == "": // each apply makes another one
+		object.SetName(object.GetGenerateName() + "plan")
+	}
+	if object.GetNamespace() == "" && !clusterScoped {
+		object.SetNamespace(r.namespace)
+	}
+	return []plan.Manifest{{Object: object}}, nil
+}
+
+// namespacesOf are those of manifests, in order.
+func namespacesOf(lists ...[]plan.Manifest) (namespaces []string) {
+	for _, manifests := range lists {
+		for i := range manifests {
+			if namespace := manifests[i].Object.GetNamespace(); namespace != "" && !slices.Contains(namespaces, namespace) {
+				namespaces = append(namespaces, namespace)
+			}
+		}
+	}
+	slices.Sort(namespaces)
+	return namespaces
+}

@@ -1,0 +1,210 @@
+package plugin
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/printable"
+	"github.com/mandate-io/idv/operator/plan"
+)
+
+// worthShowing reports whether an item is more than an object that stays as it is.
+func worthShowing(i *plan.Item) bool {
+	return i.Change != plan.Unchanged || !slices.Equal(i.Actions, []plan.Action{plan.Nothing}) || len(i.Warnings) > 0
+}
+
+// plan writes a plan as a table, with what is to be known of each line below it.
+func (p *printer) plan(made *plan.Plan) {
+	unchanged := 0
+	var text strings.Builder
+	writer := tabwriter.NewWriter(&text, 0, 8, 3, ' ', 0)
+	fmt.Fprintln(writer, "PLAN\tE-MAILS\tKIND\tNAMESPACE\tNAME\tCHANGE\tREASON")
+	for i := range made.Items {
+		item := &made.Items[i]
+		if !worthShowing(item) {
+			unchanged++
+			continue
+		}
+		fmt.Fprintln(writer, strings.Join([]string{
+			actionsOf(item), strconv.Itoa(item.Emails), item.Kind, orDash(item.Namespace), orDash(item.Name),
+			string(item.Change), orDash(item.Reason),
+		}, "\t"))
+	}
+	_ = writer.Flush() // a Builder takes everything
+	if len(made.Items) > unchanged {
+		p.WriteString(text.String())
+		p.line()
+	}
+	for i := range made.Items {
+		p.planDetails(&made.Items[i])
+	}
+	p.line(totalOf(made), " ", plural(int64(unchanged), "object"), " with nothing to do.")
+}
+
+func actionsOf(i *plan.Item) string {
+	texts := make([]string, len(i.Actions))
+	for n, action := range i.Actions {
+		texts[n] = string(action)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return printable.Text(text)
+}
+
+// planDetails writes what a line of the table does not say.
+func (p *printer) planDetails(i *plan.Item) {
+	lines := detailsOf(i)
+	if !worthShowing(i) || len(lines) == 0 {
+		return
+	}
+	p.line(p.styled(bold, orDash(i.Kind)+" "+objectName(i)))
+	for _, line := range lines {
+		p.wrap("  ", "  ", line)
+	}
+	p.line()
+}
+
+func objectName(i *plan.Item) string {
+	if i.Namespace == "" {
+		return orDash(i.Name)
+	}
+	return orDash(i.Namespace) + "/" + orDash(i.Name)
+}
+
+// detailsOf are the sentences about an item, and the checks that its decisions are based on.
+func detailsOf(i *plan.Item) (lines []string) {
+	for _, warning := range i.Warnings {
+		lines = append(lines, "Warning: "+printable.Text(warning))
+	}
+	for _, call := range i.Calls {
+		lines = append(lines, printable.Text(sentenceOf(i, &call)))
+	}
+	if i.Message != "" {
+		lines = append(lines, printable.Text(i.Message))
+	}
+	for _, unknown := range i.Unknown {
+		lines = append(lines, "Unknown: "+printable.Text(unknown))
+	}
+	for n := range i.Decisions {
+		lines = append(lines, decisionLines(&i.Decisions[n])...)
+	}
+	return lines
+}
+
+// sentenceOf says what a call does.
+func sentenceOf(i *plan.Item, c *plan.Call) string {
+	switch c.Kind {
+	case v1alpha1.CallCreate:
+		return "Creates an application, and e-mails " + plural(int64(i.Emails), "individual") + "."
+	case v1alpha1.CallResendInvite:
+		return "Sends " + c.Individual + " a new invite."
+	case v1alpha1.CallResetIndividual:
+		return "Discards what " + c.Individual + " has done, and sends a new code."
+	case v1alpha1.CallAcceptCheck, v1alpha1.CallRejectCheck:
+		verb := map[v1alpha1.CallKind]string{v1alpha1.CallAcceptCheck: "Accepts", v1alpha1.CallRejectCheck: "Rejects"}
+		return fmt.Sprintf("%s the check %d of %s.", verb[c.Kind], c.Check, c.Individual)
+	default: // Complete, Reject, Archive, Delete
+		return string(c.Kind) + "s the application."
+	}
+}
+
+func decisionLines(d *plan.Decision) (lines []string) {
+	basis := "evidence " + d.Evidence
+	switch {
+	case d.When != "":
+		basis = "the rule " + d.When
+	case d.Current:
+		basis += ", which the status shows now"
+	case d.Shown == "":
+		basis += "; the status shows none"
+	default:
+		basis += "; the status shows " + d.Shown + " now"
+	}
+	lines = append(lines, printable.Text(d.Decision+" on "+basis+"."))
+	if d.State != "" {
+		lines = append(lines, "State of the application: "+printable.Text(d.State))
+	}
+	for _, check := range d.Checks {
+		lines = append(lines, printable.Text(fmt.Sprintf("%s %s: %s (%s)", check.Individual, check.Name, check.State,
+			check.Evidence)))
+	}
+	return lines
+}
+
+// totalOf is one sentence about a plan.
+func totalOf(made *plan.Plan) string {
+	counts := map[plan.Action]int64{}
+	for i := range made.Items {
+		for _, action := range made.Items[i].Actions {
+			counts[action]++
+		}
+	}
+	var parts []string
+	for _, action := range []plan.Action{
+		plan.Create, plan.Bind, plan.Resend, plan.Reset, plan.Decide, plan.Review, plan.Archive, plan.Delete, plan.Refuse,
+		plan.Wait,
+	} {
+		if counts[action] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", action, counts[action]))
+		}
+	}
+	if len(parts) == 0 {
+		return "Nothing would be sent."
+	}
+	return fmt.Sprintf("%s. Objects: %s.", plural(int64(made.Emails), "e-mail"), strings.Join(parts, ", "))
+}
+
+// markdownOf is a plan for a pull request.
+func markdownOf(made *plan.Plan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### Mandates: %s\n\n", totalOf(made))
+	if !slices.ContainsFunc(made.Items, func(i plan.Item) bool { return worthShowing(&i) }) {
+		return b.String()
+	}
+	b.WriteString("| plan | e-mails | object | change | why |\n|---|---|---|---|---|\n")
+	for i := range made.Items {
+		item := &made.Items[i]
+		if !worthShowing(item) {
+			continue
+		}
+		why := make([]string, 0, len(item.Warnings)+1)
+		for _, line := range detailsOf(item) {
+			why = append(why, markdownText(line))
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s %s | %s | %s |\n", actionsOf(item), item.Emails, markdownText(item.Kind),
+			markdownText(objectName(item)), item.Change, strings.Join(why, "<br>"))
+	}
+	b.WriteString("\nThe plan is that of the operator for the cluster as it is now. It has no personal data.\n")
+	return b.String()
+}
+
+// markdownText is a text as Markdown shows it, whatever it has.
+func markdownText(text string) string {
+	var b strings.Builder
+	for _, r := range printable.Text(text) {
+		switch {
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '@': // a name of a person or a team would be told
+			b.WriteString("&#64;")
+		case strings.ContainsRune("\\`*_{}[]()#|!~", r):
+			b.WriteString("\\" + string(r))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
