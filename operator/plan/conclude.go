@@ -115,7 +115,7 @@ func (p *planner) concludeMandate(item *planned, m *v1alpha1.Mandate) {
 		item.Actions = append(item.Actions, Wait)
 		item.Reason, item.Message = decided.Reason, decided.Message
 	}
-	if waitsForBudget(item.Reason) {
+	if item.Reason == v1alpha1.ReasonCreationBudgetReached { // it is created later
 		item.Actions, item.Emails = []Action{Create}, emailsOf(m)
 	}
 }
@@ -127,9 +127,6 @@ func aboutChecks(reason string) bool {
 		v1alpha1.ReasonStateUnknown, v1alpha1.ReasonDecisionWaiting,
 	}, reason)
 }
-
-// waitsForBudget reports whether a Mandate is created later, because a budget of its service is used up.
-func waitsForBudget(reason string) bool { return reason == "CreationBudgetReached" }
 
 // emailsOf is how many people a create e-mails.
 func emailsOf(m *v1alpha1.Mandate) int {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/action"
+	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -136,13 +137,17 @@ func (p *planner) newReconcilers() {
 		ServiceReader: connection.ServiceReader{Reader: p.world, ClusterServices: true}, Connections: p.connections,
 	}
 	records := ledger.Ledger{Reader: p.world, Writer: p.world}
+	budgets := budget.New(budget.Config{
+		Cache: p.world, Live: p.world, Status: statusWriter{world: p.world}, Ledger: records, Connections: p.connections,
+		Now: p.clock.Now, Hour: time.Hour, SettleDelay: settleDelay,
+	})
 	p.mandates = mandate.NewPlanner(mandate.Config{
 		Services: services, Cache: p.world, Live: p.world, Status: statusWriter{world: p.world}, Metadata: p.world,
-		Ledger: records, Events: noEvents{}, SettleDelay: settleDelay, DeletionGiveUpAfter: giveUpAfter,
+		Ledger: records, Events: noEvents{}, SettleDelay: settleDelay, DeletionGiveUpAfter: giveUpAfter, Budgets: budgets,
 	}, func(key connection.Key) mandate.ServiceClient { return p.standInOf(key) }, p.clock)
 	p.actions = action.NewPlanner(action.Config{
 		Services: services, Cache: p.world, Live: p.world, Writer: p.world, Status: statusWriter{world: p.world},
-		Ledger: records, ResetEnded: p.mandates.RecordChanged, SettleDelay: settleDelay,
+		Ledger: records, ResetEnded: p.mandates.RecordChanged, SettleDelay: settleDelay, Budgets: budgets,
 	}, func(key connection.Key) action.ServiceClient { return p.standInOf(key) }, p.clock)
 }
 

@@ -99,7 +99,8 @@ var layers = []layer{
 		dir: "operator/plan", never: terraform,
 		may: []string{
 			"api", "config/crd", "internal/client", "internal/printable", "internal/reference", "operator/action",
-			"operator/apierror", "operator/connection", "operator/engine", "operator/ledger", "operator/mandate",
+			"operator/apierror", "operator/budget", "operator/connection", "operator/engine", "operator/ledger",
+			"operator/mandate",
 		},
 		tests: []string{"operator/evidence"},
 	},
