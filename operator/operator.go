@@ -209,7 +209,8 @@ func addControllers(
 	})
 	actions := action.NewReconciler(action.Config{
 		Services: services, Cache: cache, Live: live, Writer: writer, Status: writer.Status(),
-		Ledger: records, Ended: observeAction, ResetEnded: mandates.RecordChanged, SettleDelay: options.settleDelay,
+		Events: manager.GetEventRecorder(fieldOwner), Ledger: records, Ended: observeAction,
+		ResetEnded: mandates.RecordChanged, SettleDelay: options.settleDelay,
 	})
 	retention := &ledger.Retention{
 		Ledger: records, Mandates: cache, Keep: options.recordRetention, Clock: clock.now,

@@ -35,7 +35,10 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string, failure
 		}
 		r.recordEvent(&r.mandate.Status, updated)
 	}
-	r.learn(func(s *localState) { s.handledRequest = cmp.Or(request, s.handledRequest) })
+	r.learn(func(s *localState) {
+		s.handledRequest = cmp.Or(request, s.handledRequest)
+		s.refused = nil // the status says it
+	})
 	return nil
 }
 
@@ -45,6 +48,10 @@ func (r *reconciliation) compose(reason string, failures int) (status *v1alpha1.
 	status = r.mandate.Status.DeepCopy()
 	r.subscriber.show(status)
 	if reason == reasonNotDue {
+		others := slices.DeleteFunc(slices.Clone(status.Problems), func(p v1alpha1.Problem) bool {
+			return p.Reason == reasonSubscriptionRefused
+		})
+		status.Problems = slices.Concat(others, r.subscriptionProblems(status))
 		return status, ""
 	}
 	status.Reviews = slices.Clone(r.actor.reviewed)
@@ -209,6 +216,7 @@ func (r *reconciliation) conditionsFor(status *v1alpha1.MandateStatus, reason st
 	switch reason {
 	case reasonVanished:
 		shown = string(r.gone(status.Outcome))
+		spec.message = messages[shown]
 	case reasonOtherAccount:
 		shown = v1alpha1.ReasonAccountChanged
 	}
@@ -222,6 +230,7 @@ func (r *reconciliation) conditionsFor(status *v1alpha1.MandateStatus, reason st
 	r.setCreated(status, &spec, shown)
 	r.setCompleted(status)
 	r.setDecided(status)
+	r.showProblems(status, shown)
 
 	// Present only while true, and never both (kstatus).
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
