@@ -32,7 +32,7 @@ func TestWrongCredentials(t *testing.T) {
 	started := time.Now()
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonCredentialsInvalid)
 	w.checkServiceProblems(wrong("spec.credentialsSecretRef", v1alpha1.ReasonCredentialsInvalid, "The request to the "+
-		"service failed: login failed: HTTP 400 Bad Request: the service rejected the credentials; check them."))
+		"service failed: login failed: HTTP 401 Unauthorized: the service rejected the credentials; check them."))
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotReady)
 	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
@@ -168,7 +168,7 @@ func TestUnreachable(t *testing.T) {
 	w.mandate("acme", "{}")
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonUnreachable)
 	w.checkServiceProblems(wrong("spec.baseURL", v1alpha1.ReasonUnreachable, "The request to the service failed: "+
-		"no connection could be made to the service; check the base URL and the network."))
+		"login failed: no connection could be made to the service; check the base URL and the network."))
 	w.eventsOf("IdentityService", "default", v1alpha1.ReasonUnreachable)
 	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotReady)
 	w.connect()
@@ -184,7 +184,7 @@ func TestServiceOutage(t *testing.T) {
 	w.fault(serviceDown)
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonReadsFailing) // the first that failed
 	w.checkServiceProblems(wrong("spec.baseURL", v1alpha1.ReasonReadsFailing,
-		"The request to the service failed: HTTP 503 Service Unavailable."))
+		"The request to the service failed: HTTP 500 Internal Server Error."))
 	during := w.ready("acme")
 	if before.ResourceVersion != during.ResourceVersion {
 		t.Errorf(

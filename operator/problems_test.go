@@ -9,7 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
@@ -236,4 +239,54 @@ func TestProblemsOfCalls(t *testing.T) {
 	w.mandate("acme", "{}")
 	r.reconcile("acme")
 	w.checkProblems("acme")
+}
+
+// A ResourceQuota of records is used up. The status says so, nothing is sent, and the Mandate goes on by itself later.
+func TestProblemsOfQuota(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("first", "{}")
+	w.ready("first")
+	const records = "count/applicationrecords.idv.mandate.io"
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "canary"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{records: resource.MustParse("1")}},
+	}
+	w.check(w.Create(t.Context(), quota))
+	quota.Status = corev1.ResourceQuotaStatus{
+		Hard: quota.Spec.Hard, Used: corev1.ResourceList{records: resource.MustParse("1")},
+	}
+	w.check(w.Status().Update(t.Context(), quota)) // there is no controller for that here
+	w.eventually(func() (bool, string) {
+		trial := &v1alpha1.ApplicationRecord{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "trial"}, Spec: w.onlyRecord().Spec,
+		}
+		err := w.Create(t.Context(), trial, client.DryRunAll)
+		return err != nil && strings.Contains(err.Error(), "exceeded quota"), "the quota is not in force"
+	})
+	w.mandate("acme", "{}")
+	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonLedgerUnavailable)
+	w.checkProblems("acme", wrong("ApplicationRecord", v1alpha1.ReasonLedgerUnavailable,
+		"The operator cannot write the ApplicationRecord: a ResourceQuota of the namespace is used up."))
+	w.emails(1)
+	w.check(w.Delete(t.Context(), quota))
+	w.ready("acme")
+	w.checkProblems("acme")
+	w.emails(2)
+}
+
+// What an action was refused with is in its status, and an event tells of it.
+func TestProblemsOfActions(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	w.fault(control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 409, Body: "problem"})
+	w.action("resend", resend)
+	action := w.actionFails("resend", v1alpha1.ReasonRefused)
+	want := []v1alpha1.Problem{wrong("spec.type", v1alpha1.ReasonRefused, "The service refused it: HTTP 409 Conflict.")}
+	if diff := cmp.Diff(want, action.Status.Problems); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	w.eventsOf("MandateAction", "resend", v1alpha1.ReasonRefused)
 }

@@ -241,8 +241,12 @@ func (r *scope) mandateTypeProblem(selector v1alpha1.MandateTypeSelector) v1alph
 
 // differs takes over which fields are not what the application was made from.
 func (r *observer) differs(fields []string) {
+	fields = slices.Compact(slices.Sorted(slices.Values(fields)))
 	r.facts.problems.spec = nil
 	for _, field := range fields {
+		if slices.ContainsFunc(fields, func(other string) bool { return strings.HasPrefix(other, field+".") }) {
+			continue // the other one says it more exactly
+		}
 		message := "It is not what the application was created or adopted for. Restore it, also in its Secret."
 		if field == "spec.individuals" {
 			message = "Their number is another one than the application's, or the service shows too little to compare them."
