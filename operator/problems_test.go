@@ -38,7 +38,7 @@ func wrong(field, reason, message string) v1alpha1.Problem {
 // wrongInputs are those that need nothing but a manifest and Secrets.
 func wrongInputs() map[string]wrongInput {
 	const secretOf, refused = "spec.individuals[jane].detailsSecretRef", "The service refused this field: HTTP 400."
-	taken := "spec.individuals[jane].reference"
+	ofJane := "spec.individuals[jane].reference"
 	missing := wrong(secretOf, v1alpha1.ReasonSecretNotFound,
 		"The Secret absent does not exist in this namespace. Create it, or correct the name.")
 	keyless := wrong("spec.individuals[john].detailsSecretRef", v1alpha1.ReasonSecretInvalid,
@@ -79,11 +79,11 @@ func wrongInputs() map[string]wrongInput {
 		},
 		"taken-reference": {
 			"{individuals: [{name: jane, email: canary@example.com, reference: canary-1}]}", v1alpha1.ReasonRefused,
-			[]v1alpha1.Problem{wrong(taken, v1alpha1.ReasonRefused, refused)},
+			[]v1alpha1.Problem{wrong(ofJane, v1alpha1.ReasonRefused, refused)},
 		},
 		"taken-reference-of-a-secret": {
 			"{individuals: [{name: jane, detailsSecretRef: {name: taken}}]}", v1alpha1.ReasonRefused,
-			[]v1alpha1.Problem{wrong(taken, v1alpha1.ReasonRefused,
+			[]v1alpha1.Problem{wrong(ofJane, v1alpha1.ReasonRefused,
 				refused+" It may come from the key reference of the Secret taken.")},
 		},
 		"taken-by-another": {
@@ -98,7 +98,7 @@ func wrongInputs() map[string]wrongInput {
 	}
 }
 
-// What is wrong with a Mandate is in its status: exactly, without a value, and not written again by whoever looks next.
+// What is wrong with a Mandate is in its status: exactly, without a value, and not written again by the next operator.
 func TestProblemsOfInputs(t *testing.T) {
 	t.Parallel()
 	for name, c := range wrongInputs() {

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -62,8 +61,6 @@ type view struct {
 	Record      *recordView                 `json:"record,omitempty"`
 	Actions     []actionView                `json:"actions,omitempty"`
 	Next        []advice                    `json:"next,omitempty"`
-
-	operator string // the namespace of the operator
 }
 
 type conditionView struct {
@@ -131,8 +128,6 @@ type facts struct {
 	service service // nil: it does not exist, or may not be read
 	record  *v1alpha1.ApplicationRecord
 	actions []v1alpha1.MandateAction
-	// operator is the namespace of the operator; "" if it is not known.
-	operator string
 }
 
 func newView(f facts) view {
@@ -145,7 +140,6 @@ func newView(f facts) view {
 		CreationTime: m.CreationTimestamp.Time, ExpiryTime: m.Status.ExpiryTime, LastReadTime: m.Status.LastReadTime,
 		Decision: decisionText(m.Spec.Decision), Evidence: m.Status.Evidence, Suspend: m.Spec.Suspend,
 		Problems: m.Status.Problems, Individuals: m.Status.Individuals, Service: newServiceView(m, f.service),
-		operator: cmp.Or(f.operator, defaultOperatorNamespace),
 	}
 	if m.DeletionTimestamp != nil {
 		v.Deletion = string(m.Spec.DeletionPolicy)

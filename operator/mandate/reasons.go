@@ -168,8 +168,8 @@ var conditionSpecs = map[string]conditionSpec{
 		"The service refused one of spec.checkReviews, or does not show it; see status.problems. The operator sends what " +
 			"was refused again on request, or with new evidence."},
 	v1alpha1.ReasonReviewOutdated: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"A check is not as the author of one of spec.checkReviews saw it; nothing is sent. Look at what status.problems " +
-			"names, and copy its evidence from status.individuals, or remove the review."},
+		"A check is not as the author of one of spec.checkReviews saw it; see status.problems. Nothing is sent. Copy its " +
+			"evidence from status.individuals, or remove the review."},
 	v1alpha1.ReasonNotArchived: {isFalse, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The application is not archived yet, or the service refused; see status.problems. The operator tries again after " +
 			"five minutes at first, and on request."},
@@ -177,7 +177,7 @@ var conditionSpecs = map[string]conditionSpec{
 		"Deletion waits for a service that cannot be used. Correct the IdentityService, or set deletionPolicy to Retain. " +
 			"The operator gives up after a day by default."},
 	v1alpha1.ReasonDeletionRefused: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The service refuses to archive or delete the application, or shows another one; see status.problems. Set deletionPolicy to Retain to " +
+		"The operator cannot archive or delete the application; see status.problems. Set deletionPolicy to Retain to " +
 			"release the Mandate. The operator gives up after a day by default."},
 }
 

@@ -162,7 +162,8 @@ func (r *Reconciler) limitsOf(u user) *idv.Limits {
 // forget drops the client and all that was found with it. What the limits of its user are stays known.
 func (e *entry) forget() {
 	e.closeClient()
-	e.connected, e.failure, e.cause = false, "", ""
+	e.connected = false
+	e.failure, e.cause = "", ""
 	e.breaker.Reset()
 }
 

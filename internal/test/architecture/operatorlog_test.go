@@ -2,6 +2,7 @@ package architecture
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"testing"
 )
@@ -18,7 +19,7 @@ var toTheLog = regexp.MustCompile(`(?i)(operator's|its)\s+("?\s*\+\s*")?log\b|\b
 // TestNoStepNeedsTheOperatorsLog holds that messages and pages for people of a namespace do not send them to the log.
 func TestNoStepNeedsTheOperatorsLog(t *testing.T) {
 	for _, name := range forNamespaces {
-		content, err := os.ReadFile(root + name)
+		content, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)
 		}
