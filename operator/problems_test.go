@@ -116,7 +116,7 @@ func TestProblemsOfInputs(t *testing.T) {
 			r.reconcile("acme")
 			w.checkReady("acme", c.reason)
 			w.checkProblems("acme", c.want...)
-			r.checkNoCanary("acme")
+			r.checkEvents("acme", c.reason)
 			before := w.get("acme").ResourceVersion
 			r.reconcile("acme")
 			w.newManualReconciler().reconcile("acme")
@@ -143,9 +143,9 @@ func (w *world) checkServiceProblems(want ...v1alpha1.Problem) {
 	}
 }
 
-// checkNoCanary looks for the values of wrong inputs in the status of a Mandate and the events of a reconciler. It finds
-// the name of the Mandate.
-func (r *manualReconciler) checkNoCanary(name string) {
+// checkEvents checks that there is an event of a reason, and looks for the values of wrong inputs in all events and the
+// status of a Mandate.
+func (r *manualReconciler) checkEvents(name, reason string) {
 	r.world.Helper()
 	status, err := json.Marshal(r.world.get(name).Status)
 	r.world.check(err)
@@ -156,8 +156,8 @@ func (r *manualReconciler) checkNoCanary(name string) {
 	if i := strings.Index(said, "canary"); i >= 0 {
 		r.world.Errorf("a value is shown: %s", said[max(0, i-100):])
 	}
-	if !strings.Contains(said, name) {
-		r.world.Errorf("%q is not found: the search proves nothing", name)
+	if !strings.Contains(said, "Warning "+reason+" ") {
+		r.world.Errorf("there is no event of %s: %s", reason, said)
 	}
 }
 

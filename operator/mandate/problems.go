@@ -10,8 +10,8 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// Problems are for people without access to the operator's log. Steps find them, and the status shows those that are
-// about its reason. Their sentences are fixed, with names from the spec, of Secrets and of keys.
+// Problems are for people who read statuses and no logs. Steps find them, and the status shows those that are about its
+// reason. Their sentences are fixed, with names from the spec, of Secrets and of keys.
 
 // problemFacts are the problems that steps have found. Nothing is decided by them. They are not changed, but replaced.
 type problemFacts struct {

@@ -405,9 +405,23 @@ func (r *reconciliation) recordEvent(before, after *v1alpha1.MandateStatus) {
 		r.event(eventType, string(after.Outcome), engine.ActionObserve, messages[string(after.Outcome)])
 		return
 	}
-	was := meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionStalled)
-	is := meta.FindStatusCondition(after.Conditions, v1alpha1.ConditionStalled)
+	was, is := awaitsPerson(before), awaitsPerson(after)
 	if is != nil && (was == nil || was.Reason != is.Reason) {
 		r.event(corev1.EventTypeWarning, is.Reason, engine.ActionReconcile, is.Message)
 	}
+}
+
+// awaitsPerson is the condition of a status that says what a person has to do; nil if there is none. What is missing or
+// refused may come by itself, and is Reconciling.
+func awaitsPerson(status *v1alpha1.MandateStatus) *metav1.Condition {
+	works := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling)
+	if works != nil && len(status.Problems) > 0 && slices.Contains(missingReasons, works.Reason) {
+		return works
+	}
+	return meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionStalled)
+}
+
+// missingReasons are those with which the operator tries again what probably a person has to correct.
+var missingReasons = []string{
+	v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonLedgerUnavailable, v1alpha1.ReasonNotArchived,
 }
