@@ -233,8 +233,8 @@ func TestCredentialsSecretMissing(t *testing.T) {
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonSecretNotFound)
 	w.secret("idv", map[string]string{"username": "alone"})
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonSecretInvalid)
-	w.checkServiceProblems(wrong("spec.credentialsSecretRef", v1alpha1.ReasonSecretInvalid, "The Secret idv cannot be used: "+
-		"credentials: username and password go together; set the missing one."))
+	w.checkServiceProblems(wrong("spec.credentialsSecretRef", v1alpha1.ReasonSecretInvalid, "The Secret idv cannot be "+
+		"used: credentials: username and password go together; set the missing one."))
 	w.eventsOf("IdentityService", "default", v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretInvalid)
 	w.connect()
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)

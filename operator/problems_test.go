@@ -110,7 +110,8 @@ func TestProblemsOfInputs(t *testing.T) {
 			w.secret("taken", map[string]string{"email": "canary@example.com", "reference": "canary-1"})
 			w.unlabelled("other", corev1.SecretTypeOpaque, map[string]string{"email": "canary@example.com"})
 			r := w.newManualReconciler()
-			w.mandate("first", "{reference: acme-1, individuals: [{name: john, email: canary@example.com, reference: canary-1}]}")
+			w.mandate("first",
+				"{reference: acme-1, individuals: [{name: john, email: canary@example.com, reference: canary-1}]}")
 			r.reconcile("first")
 			w.mandate("acme", c.spec)
 			r.reconcile("acme")

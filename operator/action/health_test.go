@@ -92,7 +92,8 @@ func TestHealth(t *testing.T) {
 	if untested := gitops.UntestedReasons(string(explanation), "MandateAction", covered); len(untested) > 0 {
 		t.Errorf("docs/conditions.md has reasons without a row: %q", untested)
 	}
-	if undocumented := gitops.UndocumentedConditions(string(explanation), "MandateAction", covered); len(undocumented) > 0 {
+	undocumented := gitops.UndocumentedConditions(string(explanation), "MandateAction", covered)
+	if len(undocumented) > 0 {
 		t.Errorf("docs/conditions.md does not have these conditions: %q", undocumented)
 	}
 }

@@ -253,8 +253,8 @@ True. The alert is [IDVDecisionBlocked](runbooks.md#idvdecisionblocked).
 |---|---|---|---|---|---|---|---|
 TABLE`
 
-const messagesPage = `These are the messages of each reason, as the situations above have them. A reason that has several has the
-condition with each. [conditions.md](conditions.md) explains each reason.
+const messagesPage = `These are the messages of each reason, as the situations above have them. A reason that has
+several has the conditions with each. [conditions.md](conditions.md) explains each reason.
 
 `
 

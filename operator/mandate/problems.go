@@ -332,7 +332,8 @@ func (r *reconciliation) adoptionProblems() []v1alpha1.Problem {
 
 // mismatchProblems say why the service is not the one of the application, or why nothing is deleted there.
 func (r *reconciliation) mismatchProblems(field, reason string) []v1alpha1.Problem {
-	f, message := &r.facts, ""
+	f := &r.facts
+	var message string
 	switch {
 	case f.application.read() && !f.application.sameReference:
 		message = "At the service, the application with this id has another reference."

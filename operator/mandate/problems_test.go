@@ -34,7 +34,8 @@ func TestProblemsOfRefusedFields(t *testing.T) {
 			Name: "john", DetailsSecretRef: &v1alpha1.SecretReference{Name: "johns"},
 		})
 	})}, nil)
-	const refused, ofSecret = "The service refused this field: HTTP 422.", " It may come from the key email of the Secret johns."
+	const refused = "The service refused this field: HTTP 422."
+	const ofSecret = " It may come from the key email of the Secret johns."
 	for name, c := range map[string]struct {
 		path           idv.Path
 		field, message string

@@ -28,8 +28,8 @@ func UntestedReasons(page, kind string, covered []metav1.Condition) []string {
 	return untested
 }
 
-// UndocumentedConditions returns the conditions, such as "Ready=False with reason Refused", that docs/conditions.md does
-// not have in the line below the heading of their reason.
+// UndocumentedConditions returns the conditions, such as "Ready=False with reason Refused", that docs/conditions.md
+// does not have in the line below the heading of their reason.
 func UndocumentedConditions(page, kind string, covered []metav1.Condition) (undocumented []string) {
 	_, section, _ := strings.Cut(page, "\n## "+kind+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
