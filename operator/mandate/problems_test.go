@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -127,6 +129,7 @@ func TestProblemsOfRequestsAreKept(t *testing.T) {
 	refused := func(status int) error {
 		return &idv.Error{Operation: idv.OpCompleteApplication, Outcome: idv.Refused, Kind: idv.KindConflict, Status: status}
 	}
+	ctx := log.IntoContext(t.Context(), logr.Discard())
 	r := connected(&Reconciler{}, scope{mandate: situated(func(*v1alpha1.Mandate) {})}, nil)
 	status := &r.mandate.Status
 	says := func(reason, text string) {
@@ -136,9 +139,9 @@ func TestProblemsOfRequestsAreKept(t *testing.T) {
 			t.Errorf("%s: the status says %+v, want %s", reason, status.Problems, text)
 		}
 	}
-	r.requestFailed(t.Context(), failed(500), v1alpha1.ReasonReadFailed)
+	r.requestFailed(ctx, failed(500), v1alpha1.ReasonReadFailed)
 	says(v1alpha1.ReasonReadFailed, "HTTP 500")
-	r.requestFailed(t.Context(), failed(502), v1alpha1.ReasonReadFailed)
+	r.requestFailed(ctx, failed(502), v1alpha1.ReasonReadFailed)
 	says(v1alpha1.ReasonReadFailed, "HTTP 500")
 	r.callFailedWith(v1alpha1.CallComplete, v1alpha1.AnswerRefused, refused(409))
 	says(v1alpha1.ReasonDecisionRefused, "HTTP 409")
