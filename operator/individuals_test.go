@@ -201,6 +201,7 @@ func TestIndividualsOfTheFirstRead(t *testing.T) {
 			w.checkReady("acme", c.reason)
 			if c.reason == v1alpha1.ReasonIndividualsUnmatched {
 				w.checkIndividualIDs(jane, 0)
+				w.checkUnmatched("spec.individuals[john].detailsSecretRef", "spec.individuals[john]")
 			} else if shown := w.get("acme").Status.Individuals; len(shown) > 0 {
 				t.Errorf("the status shows individuals: %+v", shown)
 			}
@@ -222,6 +223,18 @@ func (w *world) checkReady(name, reason string) {
 		}
 	}
 	w.Errorf("Ready of %s has another reason than %s: %+v", name, reason, w.get(name).Status.Conditions)
+}
+
+// checkUnmatched checks which fields the status of acme names.
+func (w *world) checkUnmatched(want ...string) {
+	w.Helper()
+	var fields []string
+	for _, p := range w.get("acme").Status.Problems {
+		fields = append(fields, p.Field)
+	}
+	if !slices.Equal(fields, want) {
+		w.Errorf("the status names %q, want %q", fields, want)
+	}
 }
 
 // Somebody swaps the Secrets of jane and john after the create. Which individual is which does not change: nothing
@@ -353,6 +366,11 @@ func TestIndividualsUnmatched(t *testing.T) {
 			seen := w.inReview("acme")
 			p.set(show)
 			w.stalled("acme", v1alpha1.ReasonIndividualsUnmatched)
+			if fields := map[string]string{
+				"one more": "spec.individuals", "a reference that was never sent": "spec.individuals[john]",
+			}; fields[name] != "" {
+				w.checkUnmatched(fields[name])
+			}
 			w.action("reset", reset)
 			w.actionWaits("reset", v1alpha1.ReasonIndividualsUnmatched)
 			w.mandate("acme", fmt.Sprintf("%s, %s, checkReviews: [%s]}", janeAndJohn[:len(janeAndJohn)-1],

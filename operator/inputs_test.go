@@ -31,6 +31,8 @@ func TestWrongCredentials(t *testing.T) {
 	w.mandate("acme", "{}")
 	started := time.Now()
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonCredentialsInvalid)
+	w.checkServiceProblems(wrong("spec.credentialsSecretRef", v1alpha1.ReasonCredentialsInvalid, "The request to the "+
+		"service failed: login failed: HTTP 401 Unauthorized: the service rejected the credentials; check them."))
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotReady)
 	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
@@ -165,6 +167,9 @@ func TestUnreachable(t *testing.T) {
 	w.start()
 	w.mandate("acme", "{}")
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonUnreachable)
+	w.checkServiceProblems(wrong("spec.baseURL", v1alpha1.ReasonUnreachable, "The request to the service failed: "+
+		"login failed: no connection could be made to the service; check the base URL and the network."))
+	w.eventsOf("IdentityService", "default", v1alpha1.ReasonUnreachable)
 	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonIdentityServiceNotReady)
 	w.connect()
 	w.ready("acme")
@@ -178,6 +183,8 @@ func TestServiceOutage(t *testing.T) {
 	before := w.ready("acme")
 	w.fault(serviceDown)
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonReadsFailing) // the first that failed
+	w.checkServiceProblems(wrong("spec.baseURL", v1alpha1.ReasonReadsFailing,
+		"The request to the service failed: HTTP 500 Internal Server Error."))
 	during := w.ready("acme")
 	if before.ResourceVersion != during.ResourceVersion {
 		t.Errorf(
@@ -201,10 +208,11 @@ func TestMissingParts(t *testing.T) {
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonSecretNotFound)
 	w.secret("jane", map[string]string{"first_name": "Jane", "eMail": "jane@example.com"})
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonSecretInvalid)
-	problem := `"individual":"jane","secret":"jane","problem":"eMail must be called email"`
-	if log := logTail(w.operator.Log); !strings.Contains(log, problem) {
-		t.Errorf("the log does not report the problem of the Secret:\n%s", log)
-	}
+	w.checkProblems("acme",
+		wrong("spec.individuals[jane].detailsSecretRef", v1alpha1.ReasonSecretInvalid,
+			"The key eMail of the Secret jane must be called email."),
+		wrong("spec.individuals[jane].detailsSecretRef", v1alpha1.ReasonSecretInvalid,
+			"The key email of the Secret jane is missing, or not an e-mail address."))
 	w.emails(0)
 	if records := w.records(); len(records) != 0 {
 		t.Errorf("a record was claimed for an incomplete Mandate: %+v", records)
@@ -225,8 +233,12 @@ func TestCredentialsSecretMissing(t *testing.T) {
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonSecretNotFound)
 	w.secret("idv", map[string]string{"username": "alone"})
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonSecretInvalid)
+	w.checkServiceProblems(wrong("spec.credentialsSecretRef", v1alpha1.ReasonSecretInvalid, "The Secret idv cannot be "+
+		"used: credentials: username and password go together; set the missing one."))
+	w.eventsOf("IdentityService", "default", v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretInvalid)
 	w.connect()
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	w.checkServiceProblems()
 }
 
 // Personal data is in the spec, the Secret and the requests to the service, and nowhere else, even at the highest log

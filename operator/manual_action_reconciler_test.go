@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -80,7 +81,7 @@ func (r *manualReconciler) newActionReconciler() *manualActionReconciler {
 			ServiceReader: connection.ServiceReader{Reader: cache}, Connections: r.Services.Connections,
 		},
 		Cache: cache, Live: watched, Writer: strict, Status: strict.Status(),
-		Ledger: ledger.Ledger{Reader: watched, Writer: strict},
+		Ledger: ledger.Ledger{Reader: watched, Writer: strict}, Events: events.NewFakeRecorder(100),
 	}
 	a.setSettleDelay(time.Hour)
 	return a

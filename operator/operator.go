@@ -214,8 +214,9 @@ func addControllers(
 		SettleDelay: options.settleDelay, DeletionGiveUpAfter: options.deletionGiveUpAfter,
 	})
 	actions := action.NewReconciler(action.Config{
-		Services: services, Cache: cache, Live: live, Writer: writer, Status: writer.Status(), Budgets: budgets,
-		Ledger: records, Ended: observeAction, ResetEnded: mandates.RecordChanged, SettleDelay: options.settleDelay,
+		Services: services, Cache: cache, Live: live, Writer: writer, Status: writer.Status(),
+		Events: manager.GetEventRecorder(fieldOwner), Budgets: budgets, Ledger: records, Ended: observeAction,
+		ResetEnded: mandates.RecordChanged, SettleDelay: options.settleDelay,
 	})
 	retention := &ledger.Retention{
 		Ledger: records, Mandates: cache, Keep: options.recordRetention, Clock: clock.now,

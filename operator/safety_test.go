@@ -253,7 +253,7 @@ func TestRefused(t *testing.T) {
 	w.ready("acme")
 
 	w.mandate("unknown", "{mandateType: {code: no-such-type}}")
-	w.condition("unknown", v1alpha1.ConditionCreated, metav1.ConditionFalse, v1alpha1.ReasonRefused)
+	w.condition("unknown", v1alpha1.ConditionCreated, metav1.ConditionFalse, v1alpha1.ReasonCreating) // nothing was sent
 	w.stalled("unknown", v1alpha1.ReasonMandateTypeNotFound)
 }
 

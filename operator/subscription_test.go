@@ -283,6 +283,8 @@ func TestSubscriptionRefused(t *testing.T) {
 	s.mandate("acme", "{}")
 	s.subscription("acme", v1alpha1.SubscriptionRefused, 0)
 	s.events("acme", "SubscriptionRefused")
+	s.checkProblems("acme", wrong("status.subscription", "SubscriptionRefused",
+		"The service refused it: HTTP 400 Bad Request; invalid fields: events."))
 	if subscription := s.subscribed(); subscription == nil || subscription.Result != v1alpha1.CallRefused {
 		t.Errorf("the refusal is not on record: %+v", subscription)
 	}
@@ -292,6 +294,7 @@ func TestSubscriptionRefused(t *testing.T) {
 	s.kubectl("patch", "identityservice", "default", "--type=merge",
 		`-p={"spec": {"notifications": {"events": ["application.completed"]}}}`)
 	s.subscription("acme", v1alpha1.SubscriptionSubscribed, 1)
+	s.checkProblems("acme")
 	if sent := s.requests(control.SubscribeWebhook); sent != 3 {
 		t.Errorf("%d subscriptions were sent, want 3", sent)
 	}

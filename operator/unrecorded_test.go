@@ -41,6 +41,15 @@ func TestLedgerRefused(t *testing.T) {
 		})
 		reasons[readyReason(m)]++
 	}
+	for i := range mandates {
+		m := w.get(name(i))
+		if readyReason(m) != v1alpha1.ReasonRecordPending {
+			continue
+		}
+		w.checkProblems(name(i), wrong("ApplicationRecord", v1alpha1.ReasonRecordPending,
+			"The operator cannot write the ApplicationRecord: the API server answered 422 Unprocessable Entity."))
+		w.events(name(i), v1alpha1.ReasonRecordPending)
+	}
 	// The ten that are created at the same time may all see that nine are not recorded.
 	if sent := reasons[v1alpha1.ReasonRecordPending]; sent < 10 || sent > 19 {
 		t.Errorf("%d applications were created that cannot be recorded, want 10 to 19", sent)

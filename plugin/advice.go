@@ -25,7 +25,7 @@ func adviceFor(v *view) []advice {
 			return
 		}
 		replace := strings.NewReplacer(append(more,
-			"{operator}", v.operator, "{ns}", v.Namespace, "{name}", v.Name,
+			"{ns}", v.Namespace, "{name}", v.Name,
 			"{service}", v.Service.Name, "{kind}", strings.ToLower(v.Service.Kind),
 		)...)
 		a := advice{Subject: kind + " " + name, Reason: reason, Meaning: e.Meaning, Steps: e.Steps}
@@ -65,14 +65,10 @@ const (
 	operatorLabel = "app.kubernetes.io/name"
 	operatorName  = "mandate-operator"
 	operatorPods  = operatorLabel + "=" + operatorName
-	// defaultOperatorNamespace is used if the namespace of the operator is not known. A shell expands it.
-	defaultOperatorNamespace = "${OPERATOR_NAMESPACE:-mandate-operator-system}"
 )
 
-// The commands. All name the namespace, so that they can be copied. The log is that of all replicas: only one works.
+// The commands. All name the namespace, so that they can be copied. None needs more than a role in it.
 const (
-	operatorLog = "kubectl logs -n {operator} -l " + operatorPods + " --since=1h --tail=-1 | grep "
-
 	adopt       = "kubectl mandate adopt -n {ns} {name} APPLICATION_ID"
 	refresh     = "kubectl mandate refresh -n {ns} {name}"
 	decideAgain = "kubectl mandate decide -n {ns} {name} Complete|Reject"
@@ -82,15 +78,14 @@ const (
 	showRecord  = "kubectl get applicationrecord -n {ns} {name} -o yaml"
 	complete    = "kubectl annotate mandate -n {ns} {name} " + v1alpha1.RecordCompleteAnnotation +
 		"=$(kubectl get applicationrecord -n {ns} {name} -o jsonpath='{.metadata.uid}')"
+	quotas       = "kubectl describe resourcequota -n {ns}"
 	showSpec     = "kubectl edit mandate -n {ns} {name}"
-	logs         = operatorLog + "{name}"
-	actionLogs   = operatorLog + "{action}"
-	serviceLogs  = operatorLog + `'"error"'` // of its own controller, and of all that used it
 	release      = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
 	resume       = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"suspend":false}}'`
 	stop         = "kubectl mandate suspend -n {ns} {kind}/{service}"
 	lift         = "kubectl mandate resume -n {ns} {kind}/{service}"
 	mandateTypes = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
+	showStatus   = "kubectl mandate status -n {ns} {name}"
 	cancel       = "kubectl delete mandateaction -n {ns} {action}"
 	findOperator = "kubectl get pods -A -l " + operatorPods
 	repeatAction = "kubectl mandate {verb} -n {ns} {name} {individual}"
@@ -104,34 +99,34 @@ var mandateCommands = map[string][]string{
 	v1alpha1.ReasonCreateDeadlinePassed:      {adopt},
 	v1alpha1.ReasonCreationBudgetReached:     {showService, stop},
 	v1alpha1.ReasonCreationSuspended:         {showService, lift},
-	v1alpha1.ReasonDecisionForbidden:         {logs, refresh},
+	v1alpha1.ReasonDecisionForbidden:         {refresh},
 	v1alpha1.ReasonDecisionOutdated:          {decideAgain},
-	v1alpha1.ReasonDecisionRefused:           {logs, refresh},
+	v1alpha1.ReasonDecisionRefused:           {refresh},
 	v1alpha1.ReasonDecisionUnknown:           {showRecord, refresh},
-	v1alpha1.ReasonDeletionRefused:           {logs, release},
+	v1alpha1.ReasonDeletionRefused:           {release},
 	v1alpha1.ReasonDeletionWaiting:           {showService, release},
 	v1alpha1.ReasonIdentityServiceMismatch:   {showRecord, showService},
 	v1alpha1.ReasonIdentityServiceNotAllowed: {showService, "kubectl get namespace {ns} --show-labels"},
 	v1alpha1.ReasonIdentityServiceNotFound:   {"kubectl get identityservices,clusteridentityservices -n {ns}"},
 	v1alpha1.ReasonIdentityServiceNotReady:   {showService},
-	v1alpha1.ReasonIndividualsUnmatched:      {logs, refresh},
-	v1alpha1.ReasonLedgerUnavailable:         {logs},
+	v1alpha1.ReasonIndividualsUnmatched:      {refresh},
+	v1alpha1.ReasonLedgerUnavailable:         {quotas},
 	v1alpha1.ReasonLogFull:                   {showRecord},
 	v1alpha1.ReasonMandateTypeNotFound:       {mandateTypes, showSpec},
-	v1alpha1.ReasonNotArchived:               {logs, refresh},
+	v1alpha1.ReasonNotArchived:               {refresh},
 	v1alpha1.ReasonOutcomeUnknown:            {showRecord, adopt},
-	v1alpha1.ReasonReadFailed:                {logs, refresh},
-	v1alpha1.ReasonRecordPending:             {logs},
+	v1alpha1.ReasonReadFailed:                {refresh},
+	v1alpha1.ReasonRecordPending:             {quotas},
 	v1alpha1.ReasonRecordRestored:            {showRecord, adopt, complete},
 	v1alpha1.ReasonReferenceConflict:         {"kubectl get applicationrecords -A", adopt},
-	v1alpha1.ReasonRefused:                   {logs},
-	v1alpha1.ReasonRetrying:                  {logs},
+	v1alpha1.ReasonRefused:                   {showSpec},
+	v1alpha1.ReasonRetrying:                  {showService},
 	v1alpha1.ReasonReviewOutdated:            {showSpec},
-	v1alpha1.ReasonReviewRefused:             {logs, refresh},
-	v1alpha1.ReasonSecretInvalid:             {logs},
-	v1alpha1.ReasonSecretNotForThis:          {logs, "kubectl label secret -n {ns} NAME idv.mandate.io/use=individual"},
-	v1alpha1.ReasonSecretNotFound:            {logs},
-	v1alpha1.ReasonSpecDiffers:               {logs, adopt},
+	v1alpha1.ReasonReviewRefused:             {refresh},
+	v1alpha1.ReasonSecretInvalid:             {showSpec},
+	v1alpha1.ReasonSecretNotForThis:          {"kubectl label secret -n {ns} NAME idv.mandate.io/use=individual"},
+	v1alpha1.ReasonSecretNotFound:            {showSpec},
+	v1alpha1.ReasonSpecDiffers:               {adopt},
 	v1alpha1.ReasonStateUnknown:              {"kubectl edit {kind} -n {ns} {service}"},
 	v1alpha1.ReasonSuspended:                 {resume},
 	string(v1alpha1.OutcomeDeleted):          {refresh},
@@ -145,21 +140,21 @@ var serviceCommands = map[string][]string{
 	v1alpha1.ReasonCreationBudgetReached:        {showService, stop},
 	v1alpha1.ReasonCreationSuspended:            {showService, lift},
 	v1alpha1.ReasonCredentialsInvalid:           {check},
-	v1alpha1.ReasonIdentityServiceError:         {serviceLogs, probe},
-	v1alpha1.ReasonLoginFailing:                 {serviceLogs, probe},
+	v1alpha1.ReasonIdentityServiceError:         {probe},
+	v1alpha1.ReasonLoginFailing:                 {probe},
 	v1alpha1.ReasonMandatesRemain:               {"kubectl mandate status -A"},
 	v1alpha1.ReasonNotificationSecretForbidden:  {showService},
 	v1alpha1.ReasonNotificationSecretInvalid:    {showService},
 	v1alpha1.ReasonNotificationSecretNotForThis: {showService},
 	v1alpha1.ReasonNotificationSecretNotFound:   {showService},
 	v1alpha1.ReasonNotificationsDisabled:        {showService},
-	v1alpha1.ReasonReadsFailing:                 {serviceLogs, probe},
+	v1alpha1.ReasonReadsFailing:                 {probe},
 	v1alpha1.ReasonSecretForbidden:              {showService},
 	v1alpha1.ReasonSecretInvalid:                {showService},
 	v1alpha1.ReasonSecretNotForThis:             {showService},
 	v1alpha1.ReasonSecretNotFound:               {showService},
-	v1alpha1.ReasonUnreachable:                  {serviceLogs, check},
-	v1alpha1.ReasonWritesFailing:                {serviceLogs, probe},
+	v1alpha1.ReasonUnreachable:                  {check},
+	v1alpha1.ReasonWritesFailing:                {probe},
 	v1alpha1.ReasonNamespaceSelectorInvalid:     {showService},
 }
 
@@ -168,14 +163,14 @@ var actionCommands = map[string][]string{
 	v1alpha1.ReasonCreationSuspended:         {showService, cancel},
 	v1alpha1.ReasonIdentityServiceNotAllowed: {cancel},
 	v1alpha1.ReasonIndividualsUnmatched:      {refresh, cancel},
-	v1alpha1.ReasonMandateNotReady:           {"kubectl mandate status -n {ns} {name}"},
+	v1alpha1.ReasonMandateNotReady:           {showStatus},
 	v1alpha1.ReasonMandateStalled:            {cancel},
 	v1alpha1.ReasonNameUsed:                  {repeatAction},
 	v1alpha1.ReasonOutcomeUnknown:            {repeatAction},
 	v1alpha1.ReasonRecordRestored:            {showRecord, complete, cancel},
-	v1alpha1.ReasonRefused:                   {actionLogs, repeatAction},
-	v1alpha1.ReasonRetrying:                  {actionLogs},
-	v1alpha1.ReasonSecretRefused:             {actionLogs},
+	v1alpha1.ReasonRefused:                   {repeatAction},
+	v1alpha1.ReasonRetrying:                  {showStatus},
+	v1alpha1.ReasonSecretRefused:             {quotas},
 	v1alpha1.ReasonSuspended:                 {resume, cancel},
 }
 

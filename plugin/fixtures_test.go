@@ -80,7 +80,7 @@ func mandateFacts(t *testing.T, reason string) facts {
 	page := readStatusPage(t)
 	line := page.line(cmp.Or(situations[reason], reason))
 	m := newMandate()
-	f := facts{mandate: m, service: &v1alpha1.IdentityService{}, operator: "mandate-operator-system"}
+	f := facts{mandate: m, service: &v1alpha1.IdentityService{}}
 	f.service.ServiceStatus().Conditions = with(nil, v1alpha1.ReasonConnected, "The connection works.", "Ready=True")
 	for i, kind := range []string{"Ready", "Created", "Completed"} {
 		status, reason, _ := strings.Cut(line[1+i], ", ")
@@ -139,6 +139,12 @@ var changes = map[string]func(*facts){
 		f.record.Spec.Calls[0].StartedTime = metav1.NewMicroTime(fixedNow().Add(-age))
 		m.Status.ExpiryTime = new(metav1.NewTime(fixedNow().Add(-24 * time.Hour)))
 		m.Status.Outcome = v1alpha1.OutcomeExpired
+	},
+	v1alpha1.ReasonSecretInvalid: func(f *facts) {
+		f.mandate.Status.Problems = []v1alpha1.Problem{{
+			Field: "spec.individuals[director].detailsSecretRef", Reason: v1alpha1.ReasonSecretInvalid,
+			Message: "The key email of the Secret director is missing, or not an e-mail address.",
+		}}
 	},
 	v1alpha1.ReasonNoDecision:      func(f *facts) { inReview(f.mandate) },
 	v1alpha1.ReasonDecisionWaiting: func(f *facts) { f.mandate.Spec.Decision = byRule() },
@@ -339,7 +345,7 @@ type statusPage struct {
 	message map[string]string
 }
 
-var messageLine = regexp.MustCompile("(?m)^- `(\\w+)`: (.*)$")
+var messageLine = regexp.MustCompile("(?m)^- `(\\w+)`(?: \\([^)]*Ready[^)]*\\))?: (.*)$")
 
 func readStatusPage(t *testing.T) *statusPage {
 	t.Helper()

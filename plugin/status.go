@@ -9,9 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -144,20 +142,7 @@ func (c *cluster) addDetails(ctx context.Context, f *facts) error {
 	err := c.List(ctx, actions, client.InNamespace(f.mandate.Namespace),
 		client.MatchingFields{"spec.mandateRef.name": f.mandate.Name})
 	f.actions = actions.Items
-	f.operator = c.operatorNamespace(ctx)
 	return explainError(err)
-}
-
-// operatorNamespace finds the operator; "" if it cannot, if the user may not list Deployments, or if there are several
-// operators: which one has the Mandate is not known here.
-func (c *cluster) operatorNamespace(ctx context.Context) string {
-	deployments := &metav1.PartialObjectMetadataList{}
-	deployments.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "DeploymentList"})
-	err := c.List(ctx, deployments, client.MatchingLabels{operatorLabel: operatorName}, client.Limit(2))
-	if err != nil || len(deployments.Items) != 1 {
-		return ""
-	}
-	return deployments.Items[0].Namespace
 }
 
 // services reads the connections of Mandates, each once.

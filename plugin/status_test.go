@@ -12,11 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-
-	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.golden")
@@ -47,6 +42,9 @@ func TestStatusOfEveryReason(t *testing.T) {
 		indirect := e.Reason == "Creating" || e.Reason == "InProgress"
 		if !indirect && len(e.Steps) > 0 && !strings.Contains(squeeze(out.String()), squeeze(e.Steps[0])) {
 			t.Errorf("%s %s: the text does not say what to do: %s", e.Kind, e.Reason, out)
+		}
+		if strings.Contains(out.String(), "kubectl logs") {
+			t.Errorf("%s %s: people of a namespace cannot read the operator's log: %s", e.Kind, e.Reason, out)
 		}
 		if strings.Contains(out.String(), secret) || placeholder.MatchString(out.String()) {
 			t.Errorf("%s %s: personal data, or a placeholder: %s", e.Kind, e.Reason, out)
@@ -87,37 +85,3 @@ func compareGolden(t *testing.T, name, got string) {
 }
 
 func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
-
-// The commands name the namespace of the operator, or what a shell replaces by it.
-func TestCommandsNameTheNamespaceOfTheOperator(t *testing.T) {
-	known := scheme()
-	if err := appsv1.AddToScheme(known); err != nil {
-		t.Fatal(err)
-	}
-	c := &cluster{Client: fake.NewClientBuilder().WithScheme(known).Build()}
-	if got := c.operatorNamespace(t.Context()); got != "" {
-		t.Errorf("%q without an operator", got)
-	}
-	operator := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "identity", Name: "idv", Labels: map[string]string{operatorLabel: operatorName},
-	}}
-	f := mandateFacts(t, v1alpha1.ReasonRetrying)
-	if err := c.Create(t.Context(), operator); err != nil {
-		t.Fatal(err)
-	}
-	f.operator = c.operatorNamespace(t.Context())
-	for namespace, f := range map[string]facts{"identity": f, defaultOperatorNamespace: {mandate: f.mandate}} {
-		v := newView(f)
-		if want := "kubectl logs -n " + namespace + " -l "; !strings.HasPrefix(v.Next[0].Commands[0], want) {
-			t.Errorf("%q, want %s", v.Next[0].Commands, want)
-		}
-	}
-	another := operator.DeepCopy()
-	another.Namespace, another.ResourceVersion = "onboarding", ""
-	if err := c.Create(t.Context(), another); err != nil {
-		t.Fatal(err)
-	}
-	if got := c.operatorNamespace(t.Context()); got != "" {
-		t.Errorf("%q with two operators", got)
-	}
-}

@@ -29,6 +29,9 @@ func (p *printer) tree(v *view, now clock) {
 	if v.Decided != nil && slices.Contains(saidOfDecisions, v.Decided.Reason) {
 		p.wrap("  ", "  ", v.Decided.Message)
 	}
+	for _, found := range v.Problems {
+		p.wrap("  ", "  ", problemText(found))
+	}
 	p.wrap("  ", "  ", strings.Join(v.Conditions, "  "))
 	below := []node{applicationNode(v, now), serviceNode(v), recordNode(v, now)}
 	for i := range v.Individuals {
@@ -44,6 +47,8 @@ func (p *printer) tree(v *view, now clock) {
 
 // saidOfDecisions are reasons of the condition Decided that no other condition says.
 var saidOfDecisions = []string{v1alpha1.ReasonDecisionWaiting, v1alpha1.ReasonDecidedOtherwise}
+
+func problemText(p v1alpha1.Problem) string { return p.Field + ": " + p.Message }
 
 // summary is the state of a Mandate in a few words.
 func summary(v *view, now clock) string {
@@ -112,6 +117,9 @@ func serviceNode(v *view) node {
 	n := node{text: text + fmt.Sprintf("Ready=%s, %s", s.Ready.Status, s.Ready.Reason)}
 	for _, problem := range s.Problems {
 		n.children = append(n.children, node{text: problem.Reason + ": " + problem.Message})
+	}
+	for _, found := range s.StatusProblems {
+		n.children = append(n.children, node{text: problemText(found)})
 	}
 	return n
 }
@@ -210,6 +218,9 @@ func actionNode(p *printer, a *actionView, now clock) node {
 	n := node{text: p.styled(bold, "Action "+a.Name) + "  " + details}
 	if a.Result != v1alpha1.ConditionComplete && a.Condition.Message != "" {
 		n.children = []node{{text: a.Condition.Message}}
+	}
+	for _, found := range a.Problems {
+		n.children = append(n.children, node{text: problemText(found)})
 	}
 	return n
 }

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -54,13 +53,14 @@ type view struct {
 	Suspend  bool   `json:"suspend,omitempty"`
 	Deletion string `json:"deletion,omitempty"`
 
+	// Problems are those of the status.
+	Problems []v1alpha1.Problem `json:"problems,omitempty"`
+
 	Individuals []v1alpha1.IndividualStatus `json:"individuals,omitempty"`
 	Service     serviceView                 `json:"service"`
 	Record      *recordView                 `json:"record,omitempty"`
 	Actions     []actionView                `json:"actions,omitempty"`
 	Next        []advice                    `json:"next,omitempty"`
-
-	operator string // the namespace of the operator
 }
 
 type conditionView struct {
@@ -76,7 +76,10 @@ type serviceView struct {
 	Ready conditionView `json:"ready"`
 	// Problems are the reasons of its conditions that need somebody, Ready first.
 	Problems []conditionView `json:"problems,omitempty"`
-	Stalled  bool            `json:"stalled,omitempty"`
+	// StatusProblems are those of the status.
+	StatusProblems []v1alpha1.Problem `json:"statusProblems,omitempty"`
+
+	Stalled bool `json:"stalled,omitempty"`
 }
 
 type recordView struct {
@@ -114,7 +117,9 @@ type actionView struct {
 	Individual string        `json:"individual"`
 	Result     string        `json:"result"`
 	Condition  conditionView `json:"condition"`
-	Secret     string        `json:"secret,omitempty"`
+	// Problems are those of the status.
+	Problems []v1alpha1.Problem `json:"problems,omitempty"`
+	Secret   string             `json:"secret,omitempty"`
 }
 
 // facts are the objects that a view is made of.
@@ -123,8 +128,6 @@ type facts struct {
 	service service // nil: it does not exist, or may not be read
 	record  *v1alpha1.ApplicationRecord
 	actions []v1alpha1.MandateAction
-	// operator is the namespace of the operator; "" if it is not known.
-	operator string
 }
 
 func newView(f facts) view {
@@ -136,8 +139,7 @@ func newView(f facts) view {
 		Outcome: string(m.Status.Outcome), Progress: m.Status.Progress, Archived: m.Status.Archived,
 		CreationTime: m.CreationTimestamp.Time, ExpiryTime: m.Status.ExpiryTime, LastReadTime: m.Status.LastReadTime,
 		Decision: decisionText(m.Spec.Decision), Evidence: m.Status.Evidence, Suspend: m.Spec.Suspend,
-		Individuals: m.Status.Individuals, Service: newServiceView(m, f.service),
-		operator: cmp.Or(f.operator, defaultOperatorNamespace),
+		Problems: m.Status.Problems, Individuals: m.Status.Individuals, Service: newServiceView(m, f.service),
 	}
 	if m.DeletionTimestamp != nil {
 		v.Deletion = string(m.Spec.DeletionPolicy)
@@ -181,6 +183,7 @@ func newServiceView(m *v1alpha1.Mandate, s service) serviceView {
 	}
 	conditions := s.ServiceStatus().Conditions
 	shown.Ready = viewOf(conditions, v1alpha1.ConditionReady)
+	shown.StatusProblems = s.ServiceStatus().Problems
 	shown.Stalled = meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionStalled)
 	if shown.Ready.Status != "" && shown.Ready.Reason != v1alpha1.ReasonConnected {
 		shown.Problems = append(shown.Problems, shown.Ready)
@@ -222,7 +225,9 @@ func newCallView(c *v1alpha1.Call) *callView {
 }
 
 func newActionView(a *v1alpha1.MandateAction) actionView {
-	shown := actionView{Name: a.Name, Type: string(a.Spec.Type), Individual: a.Spec.Individual, Result: "Pending"}
+	shown := actionView{
+		Name: a.Name, Type: string(a.Spec.Type), Individual: a.Spec.Individual, Result: "Pending", Problems: a.Status.Problems,
+	}
 	for _, kind := range []string{
 		v1alpha1.ConditionReconciling, v1alpha1.ConditionComplete, v1alpha1.ConditionFailed,
 	} {

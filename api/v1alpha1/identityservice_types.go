@@ -117,6 +117,13 @@ type IdentityServiceStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
+	// problems are what is wrong: the keys of the Secret, or what the service answered when the reason of Ready began.
+	// They have no values.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Problems []Problem `json:"problems,omitempty"`
+
 	// account is a digest of the base URL, the grant type, and the user name and client id of the credentials. It changes
 	// when they do. A person who knows that both belong to one account says so by the annotation
 	// idv.mandate.io/same-account with this value.

@@ -66,6 +66,14 @@ type MandateStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	Evidence string `json:"evidence,omitempty"`
 
+	// problems are what is wrong: individuals, Secrets, keys, fields, checks and reviews, and no values. They are of the
+	// reason of Ready, or say what a decision or the webhook subscription waits for. What is solved goes with the next
+	// change of the status.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Problems []Problem `json:"problems,omitempty"`
+
 	// mandateType of the application.
 	// +optional
 	MandateType *MandateType `json:"mandateType,omitempty"`

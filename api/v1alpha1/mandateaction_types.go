@@ -22,9 +22,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="INDIVIDUAL",type=string,JSONPath=`.spec.individual`
 // +kubebuilder:printcolumn:name="COMPLETE",type=string,JSONPath=`.status.conditions[?(@.type=="Complete")].status`
 // +kubebuilder:printcolumn:name="FAILED",type=string,JSONPath=`.status.conditions[?(@.type=="Failed")].status`
+// +kubebuilder:printcolumn:name="REASON",type=string,JSONPath=`.status.conditions[0].reason`
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:printcolumn:name="REASON",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Failed")].reason`
-// +kubebuilder:printcolumn:name="WAITS",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Reconciling")].reason`
 type MandateAction struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the object's standard metadata.
@@ -130,6 +129,12 @@ type MandateActionStatus struct {
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// problems are what is wrong, as the service or the API server said when the reason began. They have no values.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Problems []Problem `json:"problems,omitempty"`
 
 	// startedTime is when the operator recorded in the ApplicationRecord that it carries the action out, before it sent
 	// the request. Once set, it never changes.

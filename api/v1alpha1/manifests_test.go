@@ -96,13 +96,12 @@ func TestColumns(t *testing.T) {
 		},
 		"MandateAction": {
 			resource: "mda",
-			wide:     2,
 			status: `status: {conditions: [` + condition("Failed", "True", "OutcomeUnknown") + `,
-				` + condition("Reconciling", "True", "MandateNotReady") + `]}`,
+				` + condition("Stalled", "True", "OutcomeUnknown") + `]}`,
 			want: [][]string{
-				{"NAME", "MANDATE", "TYPE", "INDIVIDUAL", "COMPLETE", "FAILED", "AGE", "REASON", "WAITS"},
+				{"NAME", "MANDATE", "TYPE", "INDIVIDUAL", "COMPLETE", "FAILED", "REASON", "AGE"},
 				// COMPLETE is empty.
-				{"acme-resend", "acme", "ResendInvite", "jane", "True", "AGE", "OutcomeUnknown", "MandateNotReady"},
+				{"acme-resend", "acme", "ResendInvite", "jane", "True", "OutcomeUnknown", "AGE"},
 			},
 		},
 		"ApplicationRecord": {

@@ -100,33 +100,58 @@ type Error struct {
 
 // Error implements error: what failed, why, and what is known about the effect.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(string(e.Operation))
-	if e.Login {
-		b.WriteString(": login failed")
-	}
-	if e.Status != 0 {
-		b.WriteString(strings.TrimRight(": HTTP "+strconv.Itoa(e.Status)+" "+http.StatusText(e.Status), " "))
-	}
-	if detail := cmp.Or(e.detail, details[e.Kind]); detail != "" {
-		b.WriteString(": " + detail)
-	}
-	if fields := e.Problem.Fields(); len(fields) > 0 {
-		b.WriteString("; invalid fields: " + strings.Join(fields[:min(len(fields), maxShownFields)], ", "))
-		if more := len(fields) - maxShownFields; more > 0 {
-			fmt.Fprintf(&b, " and %d more", more)
-		}
-	}
+	text := strings.Join(append([]string{string(e.Operation)}, e.causes()...), ": ") + e.invalidFields()
 	switch {
 	case e.Outcome == NotSent:
-		b.WriteString(" (nothing was sent)")
+		return text + " (nothing was sent)"
 	case e.Outcome.NothingDone():
-		b.WriteString(" (nothing was done)")
+		return text + " (nothing was done)"
 	case operations[e.Operation].effect.mutates():
-		b.WriteString(" (the service may have carried it out)")
+		return text + " (the service may have carried it out)"
+	default:
+		return text
 	}
-	return b.String()
 }
+
+// causes says why: in texts of this package.
+func (e *Error) causes() (causes []string) {
+	if e.Login {
+		causes = append(causes, "login failed")
+	}
+	if e.Status != 0 {
+		causes = append(causes, strings.TrimRight("HTTP "+strconv.Itoa(e.Status)+" "+http.StatusText(e.Status), " "))
+	}
+	if detail := cmp.Or(e.detail, details[e.Kind]); detail != "" {
+		causes = append(causes, detail)
+	}
+	return causes
+}
+
+// invalidFields names the fields of a problem, as the end of a text.
+func (e *Error) invalidFields() string {
+	fields := e.Problem.Fields()
+	if len(fields) == 0 {
+		return ""
+	}
+	text := "; invalid fields: " + strings.Join(fields[:min(len(fields), maxShownFields)], ", ")
+	if more := len(fields) - maxShownFields; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// CauseOf says why an operation failed, as the text of its Error does: the status, what failed and known request
+// fields. It is "" for an error that no Client method returned.
+func CauseOf(err error) string {
+	e := failureOf(err)
+	return strings.Join(e.causes(), ": ") + e.invalidFields()
+}
+
+// StatusOf returns the HTTP status of the response that an error is about, 0 if there was none.
+func StatusOf(err error) int { return failureOf(err).Status }
+
+// ProblemOf returns the RFC 7807 body of the response that an error is about, nil if there was none.
+func ProblemOf(err error) *Problem { return failureOf(err).Problem }
 
 // Unwrap returns the context's error if the caller's context ended the operation, else nil. It does not return
 // transport errors: their texts hold URLs and addresses.

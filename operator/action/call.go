@@ -137,6 +137,7 @@ func (r *reconciliation) send(ctx context.Context) error {
 		logger.Info("Carried out the action")
 		return nil
 	}
+	r.failed(err)
 	logger.Info("Action failed or its outcome is unknown",
 		"outcome", idv.OutcomeOf(err).String(), "error", err.Error())
 	return nil

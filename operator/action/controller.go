@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -32,6 +33,7 @@ import (
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates;identityservices;clusteridentityservices,verbs=get;list;watch
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=applicationrecords,verbs=get;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Config is what a Reconciler works with.
 type Config struct {
@@ -49,6 +51,8 @@ type Config struct {
 	Budgets *budget.Budgets
 	// Status patches the status of MandateActions, with strict field validation.
 	Status client.SubResourceWriter
+	// Events takes what people should hear of.
+	Events events.EventRecorder
 	// Ended is told of each action that has ended. It must not block; nil: nobody is told.
 	Ended func(actionType v1alpha1.MandateActionType, complete bool, reason string)
 	// ResetEnded is told of each reset of an individual that has ended, complete or not, once the record of the Mandate

@@ -25,7 +25,7 @@ func TestDecidePromises(t *testing.T) {
 	explore.Draw(t, explore.Steps[step](t, "step.go"), func(t *rapid.T) step {
 		f := explore.Facts[facts](t, now,
 			[]string{"", reasonStaleCache}, []int64{0, 7, 4711}, []time.Duration{0, 7 * time.Second},
-			[]int{0, 1, engine.MaxLooks}, []phase{notBegun, begun, verified, over, recorded},
+			[][]v1alpha1.Problem{nil}, []int{0, 1, engine.MaxLooks}, []phase{notBegun, begun, verified, over, recorded},
 			[]connection.AccountState{connection.AccountConfirmed, connection.AccountSought, connection.AccountRefuted},
 			[]openCall{noCall, unsentCall, emailingCall, otherCall},
 			[]ledger.NameUse{

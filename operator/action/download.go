@@ -48,9 +48,11 @@ func (r *reconciliation) download(ctx context.Context) error {
 		r.facts.retryAfter = cmp.Or(idv.RetryAfterOf(err), reportInterval)
 	case idv.IsForbidden(err):
 		report.forbidden = true
+		r.failed(err)
 		log.FromContext(ctx).Info("The service does not let this user download the report", "error", err.Error())
 	case idv.IsRefusal(err):
 		report.refused = true
+		r.failed(err)
 		r.localState.Update(r.action, func(s *localState) { s.refusedDigest = r.statusDigest })
 		log.FromContext(ctx).Info("The service refused the report or has none", "error", err.Error())
 	default:
@@ -108,6 +110,9 @@ func (r *reconciliation) store(ctx context.Context) error {
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err),
 		apierrors.IsRequestEntityTooLargeError(err):
 		r.facts.storing = storingFacts{refused: true} // by RBAC?
+		r.facts.problems = []v1alpha1.Problem{
+			engine.ServerProblem("spec.reportSecretRef", "", "create the Secret", err),
+		}
 		log.FromContext(ctx).Info("Failed to create the Secret for the report", "error", apierror.Redact(err).Error())
 	default:
 		return err

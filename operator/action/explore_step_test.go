@@ -9,6 +9,7 @@ import (
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -144,7 +145,7 @@ func (o *operator) reconciler(w *world, api *apiServer) *Reconciler {
 	}
 	r := NewReconciler(Config{
 		Services: services, Cache: cacheReader{o}, Live: api, Writer: api, Status: statusWriter{api: *api},
-		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: time.Hour,
+		Ledger: ledger.Ledger{Reader: api, Writer: api}, Events: silent{}, SettleDelay: time.Hour,
 	})
 	r.clock = stepClock{environment: api.environment}
 	for name, entry := range o.localState {
@@ -301,3 +302,8 @@ func (s fakeService) wrongService() string {
 	}
 	return ""
 }
+
+// silent takes events that nobody looks at.
+type silent struct{}
+
+func (silent) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}

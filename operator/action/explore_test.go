@@ -120,6 +120,7 @@ var seed = maphash.MakeSeed()
 const (
 	madeUp    = "it is made up"
 	newInStep = "each step has a new one"
+	forPeople = "it is for people, and nothing is decided by it"
 )
 
 // states is everything that a state consists of, but for these.
@@ -137,20 +138,22 @@ var states = explore.NewSchema(map[string]explore.Field{
 	"action.request.UID":                       explore.Renamed(madeUp),
 	"action.remembered.UID":                    explore.Renamed(madeUp),
 
-	"action.world.now":                 explore.LeftOut("times count from it"),
-	"action.world.revision":            explore.LeftOut("it makes names up"),
-	"action.world.uids":                explore.LeftOut("it makes names up"),
-	"action.facts.now":                 explore.LeftOut("it is always the present"),
-	"action.reconciliation.Reconciler": explore.LeftOut(newInStep),
-	"action.reconciliation.client":     explore.LeftOut(newInStep),
-	"action.reconciliation.permit":     explore.LeftOut("nothing is waited for here"),
-	"action.reconciliation.deadline":   explore.LeftOut("no time passes within a reconciliation but by a move"),
-	"action.reconciliation.downloaded": explore.LeftOut("it is a share of a budget that nobody else takes from here"),
-	"connection.Connection.Client":     explore.LeftOut(newInStep),
-	"connection.Connection.References": explore.LeftOut("they never change here"),
-	"connection.Connection.Mandates":   explore.LeftOut(newInStep),
-	"connection.Connection.Actions":    explore.LeftOut(newInStep),
-	"engine.Session.Slot":              explore.LeftOut("it bounds workers, of which there is one here"),
+	"action.world.now":                      explore.LeftOut("times count from it"),
+	"action.world.revision":                 explore.LeftOut("it makes names up"),
+	"action.world.uids":                     explore.LeftOut("it makes names up"),
+	"action.facts.now":                      explore.LeftOut("it is always the present"),
+	"action.facts.problems":                 explore.LeftOut(forPeople),
+	"v1alpha1.MandateActionStatus.Problems": explore.LeftOut(forPeople),
+	"action.reconciliation.Reconciler":      explore.LeftOut(newInStep),
+	"action.reconciliation.client":          explore.LeftOut(newInStep),
+	"action.reconciliation.permit":          explore.LeftOut("nothing is waited for here"),
+	"action.reconciliation.deadline":        explore.LeftOut("no time passes within a reconciliation but by a move"),
+	"action.reconciliation.downloaded":      explore.LeftOut("it is a share of a budget that nobody else takes from here"),
+	"connection.Connection.Client":          explore.LeftOut(newInStep),
+	"connection.Connection.References":      explore.LeftOut("they never change here"),
+	"connection.Connection.Mandates":        explore.LeftOut(newInStep),
+	"connection.Connection.Actions":         explore.LeftOut(newInStep),
+	"engine.Session.Slot":                   explore.LeftOut("it bounds workers, of which there is one here"),
 })
 
 func TestEveryFieldIsHashed(t *testing.T) {

@@ -35,6 +35,8 @@ type facts struct {
 	// failureReason ends this reconciliation: a reason, and how long to wait if somebody said.
 	failureReason string
 	retryAfter    time.Duration
+	// problems are what the last request came to, without a reason. Nothing is decided by them.
+	problems []v1alpha1.Problem
 }
 
 // otherAccount: nothing is sent, because the service may see somebody else than when the application was created.

@@ -95,6 +95,10 @@ func TestHealth(t *testing.T) {
 	if untested := gitops.UntestedReasons(string(explanation), "MandateAction", covered); len(untested) > 0 {
 		t.Errorf("docs/conditions.md has reasons without a row: %q", untested)
 	}
+	undocumented := gitops.UndocumentedConditions(string(explanation), "MandateAction", covered)
+	if len(undocumented) > 0 {
+		t.Errorf("docs/conditions.md does not have these conditions: %q", undocumented)
+	}
 }
 
 func golden(t *testing.T, table string) {

@@ -125,6 +125,7 @@ func (r *reconciliation) readApplication(ctx context.Context) error {
 		return nil
 	case idv.IsForbidden(err):
 		s.forbidden = true
+		r.failed(err)
 		log.FromContext(ctx).Info("The service does not let this user read the application", "error", err.Error())
 		return nil
 	case err != nil:
@@ -145,7 +146,7 @@ func (r *reconciliation) readApplication(ctx context.Context) error {
 // sent: the id in the status may be a guess of an earlier version, or the service may have changed it.
 func (r *reconciliation) identify(ctx context.Context, application *idv.Application) error {
 	s, known := &r.facts.subject, individuals.Recorded(individuals.Known(r.observed), r.record)
-	expected, err := individuals.Sent(ctx, r.config.Live, known, r.observed, r.reference)
+	expected, _, err := individuals.Sent(ctx, r.config.Live, known, r.observed, r.reference)
 	if err != nil {
 		return err
 	}

@@ -65,12 +65,12 @@ var conditionSpecs = map[string]conditionSpec{
 		"The credentials of the IdentityService may belong to another account than the application. See its condition " +
 			"AccountChanged; the action waits."},
 	v1alpha1.ReasonRetrying: {progressing,
-		"The last attempt changed nothing and e-mailed nobody. The operator tries again. If this lasts, see the " +
-			"operator's log and the IdentityService."},
+		"The last attempt changed nothing and e-mailed nobody. The operator tries again. If this lasts, see " +
+			"status.problems and the IdentityService."},
 	v1alpha1.ReasonReportNotReady: {progressing,
 		"The service has no report on the individual yet. The operator asks again when the Mandate's status changes."},
 	v1alpha1.ReasonSecretRefused: {progressing,
-		"The API server refused to create the Secret that spec.reportSecretRef names. The operator's log has the cause; " +
+		"The API server refused to create the Secret that spec.reportSecretRef names. status.problems has the cause; " +
 			"the operator tries again."},
 
 	v1alpha1.ReasonCarriedOut: {complete,
@@ -85,7 +85,7 @@ var conditionSpecs = map[string]conditionSpec{
 		"The action may have been carried out; it is not sent again, so nobody is e-mailed twice. Ask the individual, " +
 			"then create another MandateAction if needed."},
 	v1alpha1.ReasonRefused: {failed,
-		"The service refused the action; nothing was changed and nobody was e-mailed. The operator's log has the HTTP " +
+		"The service refused the action; nothing was changed and nobody was e-mailed. status.problems has the HTTP " +
 			"status."},
 	v1alpha1.ReasonForbidden: {failed,
 		"The service does not let this user do that (HTTP 403); nobody was e-mailed. Ask for the permission, then create " +

@@ -252,5 +252,11 @@ func (r *reconciliation) expire(ctx context.Context) error {
 func (r *reconciliation) requestFailed(ctx context.Context, err error) {
 	r.facts.failureReason = v1alpha1.ReasonRetrying
 	r.facts.retryAfter = idv.RetryAfterOf(err)
+	r.failed(err)
 	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())
+}
+
+// failed takes over why the service did not do what a request asked for.
+func (r *reconciliation) failed(err error) {
+	r.facts.problems = []v1alpha1.Problem{engine.ServiceProblem("spec.type", "", err)}
 }

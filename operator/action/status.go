@@ -2,13 +2,16 @@ package action
 
 import (
 	"context"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // writeStatus is the only place that writes the status of actions: one patch, and none if nothing changed. It is
@@ -29,7 +32,9 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string) error {
 	if r.action.Status.CompletedTime == nil && updated.Status.CompletedTime != nil && r.config.Ended != nil {
 		r.config.Ended(updated.Spec.Type, conditionSpecs[reason].progress == complete, reason)
 	}
+	before := r.action.Status.Conditions
 	r.action = updated
+	r.recordEvent(before, reason)
 	return nil
 }
 
@@ -55,6 +60,7 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateActionStatus, reason 
 		return
 	}
 	v := conditionSpecs[reason]
+	r.showProblems(status, reason)
 	set := func(conditionType string) {
 		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 			Type: conditionType, Status: metav1.ConditionTrue, Reason: reason, Message: v.message,
@@ -77,4 +83,40 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateActionStatus, reason 
 	set(v1alpha1.ConditionFailed)
 	// kstatus, and with it Flux, knows Failed of Jobs only.
 	set(v1alpha1.ConditionStalled)
+}
+
+// requestReasons are those of which the problems say what a request came to.
+var requestReasons = []string{
+	v1alpha1.ReasonRetrying, v1alpha1.ReasonRefused, v1alpha1.ReasonForbidden, v1alpha1.ReasonSecretRefused,
+	v1alpha1.ReasonReportNotReady, v1alpha1.ReasonOutcomeUnknown,
+}
+
+// showProblems writes what is wrong, for people without access to the operator's log.
+func (r *reconciliation) showProblems(status *v1alpha1.MandateActionStatus, reason string) {
+	shown := status.Problems
+	status.Problems = nil
+	if !slices.Contains(requestReasons, reason) {
+		return
+	}
+	found := slices.Clone(r.facts.problems)
+	for i := range found {
+		found[i].Reason = reason
+	}
+	status.Problems = engine.KeptProblems(shown, found, reason)
+}
+
+// eventReasons are those of an action that waits for a person. One that has failed has an event as well.
+var eventReasons = []string{
+	v1alpha1.ReasonMandateStalled, v1alpha1.ReasonIndividualsUnmatched, v1alpha1.ReasonRecordNotFound,
+	v1alpha1.ReasonRecordRestored, v1alpha1.ReasonSecretRefused, v1alpha1.ReasonIdentityServiceNotAllowed,
+}
+
+// recordEvent makes an event of a status that was just written, if a person needs to know.
+func (r *reconciliation) recordEvent(before []metav1.Condition, reason string) {
+	v := conditionSpecs[reason]
+	waits := slices.Contains(eventReasons, reason) && engine.ReasonOf(before, v1alpha1.ConditionReconciling) != reason
+	ended := v.progress == failed && engine.ReasonOf(before, v1alpha1.ConditionFailed) == ""
+	if waits || ended {
+		r.config.Events.Eventf(r.action, nil, corev1.EventTypeWarning, reason, engine.ActionReconcile, "%s", v.message)
+	}
 }

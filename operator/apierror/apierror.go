@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +34,21 @@ func Redact(err error) error {
 	}
 	return fmt.Errorf("the API server answered %d %s about %s %q, fields %q",
 		status.Code, status.Reason, details.Kind, details.Name, fields)
+}
+
+// Cause says why the API server did not do what it was asked for, in a fixed text for people without access to the
+// operator's log.
+func Cause(err error) string {
+	var answered apierrors.APIStatus
+	switch {
+	case !errors.As(err, &answered):
+		return "the API server did not answer"
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
+		return "a ResourceQuota of the namespace is used up"
+	default:
+		code := int(answered.Status().Code)
+		return strings.TrimRight(fmt.Sprintf("the API server answered %d %s", code, http.StatusText(code)), " ")
+	}
 }
 
 // UnreadableError is the error of reading an object with fields that cannot be decoded. It names the fields, and no

@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -75,6 +76,7 @@ type CircuitBreaker struct {
 	state       State
 	class       Class       // that failed; None while closed
 	kind        client.Kind // of the failure
+	cause       string      // of the failure, for people
 	since       time.Time   // of the last change of state
 	pause       pause       // while the circuit is open
 	tested      bool        // half-open for Write: the reference data was read
@@ -104,6 +106,16 @@ func (b *CircuitBreaker) Status() (State, Class, client.Kind) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.state, b.class, b.kind
+}
+
+// Cause says why the circuit is not closed, for people; "" if it is, or if nobody knows.
+func (b *CircuitBreaker) Cause() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state == Closed {
+		return ""
+	}
+	return b.cause
 }
 
 // MayRetry reports whether a client may retry. While the circuit is not closed, one call is one request.
@@ -142,6 +154,7 @@ func (b *CircuitBreaker) authorize(class Class, denied bool) (changed bool) {
 	b.permissions.record(class, denied, time.Now())
 	if class == References && denied && b.permissions.none(time.Now()) && b.state == Closed {
 		b.open(References, client.KindForbidden)
+		b.cause = "the service lets this user do nothing that was asked for"
 		return true
 	}
 	return b.permissions.doubtful && !asked
@@ -202,6 +215,7 @@ func (b *CircuitBreaker) fail(class Class, result client.OperationResult) (chang
 		return false
 	}
 	b.open(class, client.KindOf(result.Err))
+	b.cause = cmp.Or(client.CauseOf(result.Err), "the service took too long")
 	return true
 }
 

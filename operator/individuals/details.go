@@ -1,9 +1,9 @@
 package individuals
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -27,11 +27,11 @@ const maxDetail = 320
 
 // Details are those of one individual, put together from the spec and its Secret.
 type Details struct {
-	// NewIndividual is what is sent. With a Reason, it has what does not depend on the Secret, and no more.
+	// NewIndividual is what is sent. With Problems, it has what does not depend on the Secret, and no more.
 	idv.NewIndividual
-	// Reason is SecretNotFound, SecretNotForThis or SecretInvalid; "" if nothing is wrong. Problem names the key of the
-	// Secret that is invalid, and says why; it holds no value.
-	Reason, Problem string
+	// Problems are what is wrong with the Secret, with the reason SecretNotFound, SecretNotForThis or SecretInvalid. They
+	// name the Secret and its keys, and hold no value.
+	Problems []v1alpha1.Problem
 	// Secret is nil if the spec names none, or if there is none for an individual.
 	Secret *corev1.Secret
 }
@@ -50,15 +50,40 @@ func Read(
 	secret, err := secrets.Get(ctx, reader, named, v1alpha1.SecretUseIndividual)
 	switch {
 	case apierrors.IsNotFound(err):
-		return Details{NewIndividual: inline(individual), Reason: v1alpha1.ReasonSecretNotFound}, nil
+		return unusable(individual, v1alpha1.ReasonSecretNotFound, "The Secret %s does not exist in this namespace. "+
+			"Create it, or correct the name.", ref.Name), nil
 	case errors.Is(err, secrets.ErrNotForThis):
-		return Details{NewIndividual: inline(individual), Reason: v1alpha1.ReasonSecretNotForThis}, nil
+		return unusable(individual, v1alpha1.ReasonSecretNotForThis, "The Secret %[1]s is not for an individual. If it is "+
+			"meant to be sent, run: kubectl label secret %[1]s idv.mandate.io/use=individual", ref.Name), nil
 	case err != nil:
 		return Details{}, err
 	}
 	details := detailsOf(individual, secret, applicationReference)
 	details.Secret = secret
 	return details, nil
+}
+
+// Reason is that of the first problem; "" if nothing is wrong.
+func (d *Details) Reason() string {
+	if len(d.Problems) == 0 {
+		return ""
+	}
+	return d.Problems[0].Reason
+}
+
+// unusable are the details of an individual whose Secret cannot be used.
+func unusable(individual *v1alpha1.Individual, reason, message string, names ...any) Details {
+	problem := problemOf(individual, reason, message, names...)
+	return Details{NewIndividual: inline(individual), Problems: []v1alpha1.Problem{problem}}
+}
+
+// problemOf is one with the Secret of an individual.
+func problemOf(individual *v1alpha1.Individual, reason, message string, names ...any) v1alpha1.Problem {
+	field := "spec.individuals[" + individual.Name + "]"
+	if individual.DetailsSecretRef != nil {
+		field += ".detailsSecretRef"
+	}
+	return v1alpha1.Problem{Field: field, Reason: reason, Message: fmt.Sprintf(message, names...)}
 }
 
 // inline are the details that are in the spec.
@@ -76,7 +101,13 @@ func inline(i *v1alpha1.Individual) idv.NewIndividual {
 
 // detailsOf puts an individual together: a field of the spec wins over the Secret's.
 func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, applicationReference string) Details {
-	details, problem := inline(individual), ""
+	details := inline(individual)
+	var wrong []v1alpha1.Problem
+	invalid := func(key, why string) {
+		wrong = append(wrong, problemOf(individual, v1alpha1.ReasonSecretInvalid,
+			"The key %s of the Secret %s %s.", key, secret.Name, why))
+	}
+	misnamedKeys(secret, invalid)
 	fields := map[string]*idv.Secret{
 		"email": &details.Email, "title": &details.Title, "first_name": &details.FirstName, "last_name": &details.LastName,
 		"date_of_birth": &details.DateOfBirth, "gender": &details.Gender, "reference": &details.Reference,
@@ -91,7 +122,7 @@ func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, applicati
 			continue
 		}
 		if !utf8.ValidString(value) || utf8.RuneCountInString(value) > maxDetail {
-			problem = key + " is not text, or too long"
+			invalid(key, "is not text, or is too long")
 		}
 		*field = idv.Hide(value)
 	}
@@ -100,14 +131,14 @@ func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, applicati
 	}
 	if date := details.DateOfBirth.Reveal(); date != "" {
 		if _, err := time.Parse(time.DateOnly, date); err != nil {
-			problem = "date_of_birth is not a date such as 1990-02-28"
+			invalid("date_of_birth", "is not a date such as 1990-02-28")
 		}
 	}
 	if !emailRule.MatchString(details.Email.Reveal()) {
-		problem = "email is missing, or not an e-mail address"
+		invalid("email", "is missing, or not an e-mail address")
 	}
-	if problem = cmp.Or(misnamedKey(secret), problem); problem != "" {
-		return Details{NewIndividual: inline(individual), Reason: v1alpha1.ReasonSecretInvalid, Problem: problem}
+	if len(wrong) > 0 {
+		return Details{NewIndividual: inline(individual), Problems: wrong}
 	}
 	return Details{NewIndividual: details}
 }
@@ -119,15 +150,14 @@ var detailKeys = []string{
 	"email", "title", "first_name", "middle_name", "last_name", "date_of_birth", "gender", "reference",
 }
 
-// misnamedKey finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
-func misnamedKey(secret *corev1.Secret) string {
+// misnamedKeys finds keys like firstName: what is in them would not be sent, and an application cannot be changed.
+func misnamedKeys(secret *corev1.Secret, found func(key, why string)) {
 	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
 		folded := wire.FoldName(strings.ReplaceAll(key, ".", "")) // a Secret's key can have a '.' between words
 		for _, meant := range detailKeys {
 			if key != meant && folded == wire.FoldName(meant) {
-				return key + " must be called " + meant
+				found(key, "must be called "+meant)
 			}
 		}
 	}
-	return ""
 }

@@ -57,7 +57,7 @@ func TestDetails(t *testing.T) {
 		for key, value := range test.secret {
 			secret.Data[key] = []byte(value)
 		}
-		problem := detailsOf(&test.inline, secret, "team.acme").Problem
+		problem, _, _ := strings.Cut(problemText(detailsOf(&test.inline, secret, "team.acme").Problems), "; ")
 		if !strings.HasPrefix(problem, test.problem) || test.problem == "" && problem != "" {
 			t.Errorf("%s: the problem is %q, want %q", name, problem, test.problem)
 		}
@@ -67,4 +67,13 @@ func TestDetails(t *testing.T) {
 			}
 		}
 	}
+}
+
+// problemText is what is said of keys.
+func problemText(problems []v1alpha1.Problem) string {
+	var all []string
+	for _, p := range problems {
+		all = append(all, strings.NewReplacer("The key ", "", " of the Secret ", "").Replace(p.Message))
+	}
+	return strings.Join(all, "; ")
 }

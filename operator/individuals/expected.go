@@ -43,12 +43,12 @@ func indexOf(individuals []Expected, name string) int {
 }
 
 // Sent adds what the individuals were sent with, as the live Mandate and its Secrets say: the spec cannot change once
-// the application exists. What depends on a Secret that is gone or invalid stays unknown. An error is one of the API
-// server.
+// the application exists. What depends on a Secret that is gone or invalid stays unknown, and the problems say so. An
+// error is one of the API server.
 func Sent(
 	ctx context.Context, reader client.Reader, known []Expected, live *v1alpha1.Mandate, applicationReference string,
-) ([]Expected, error) {
-	expected := slices.Clone(known)
+) (expected []Expected, problems []v1alpha1.Problem, err error) {
+	expected = slices.Clone(known)
 	for i := range live.Spec.Individuals {
 		individual := &live.Spec.Individuals[i]
 		named := indexOf(expected, individual.Name)
@@ -57,12 +57,13 @@ func Sent(
 		}
 		details, err := Read(ctx, reader, live.Namespace, individual, applicationReference)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		expected[named].Reference = details.Reference.Reveal()
 		expected[named].Email = details.Email.Reveal()
+		problems = append(problems, details.Problems...)
 	}
-	return expected, nil
+	return expected, problems, nil
 }
 
 // Identified reports whether an answer shows what can be compared with what was sent.

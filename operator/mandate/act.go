@@ -126,6 +126,7 @@ func (r *actor) seenBy(individual string, check *idv.Check) string {
 func (r *actor) pendingReviews() (pending []v1alpha1.Call) {
 	a := &r.facts.application
 	a.reviewOutdated, a.reviewShown = false, false
+	var outdated []v1alpha1.Problem
 	for index := range r.mandate.Spec.CheckReviews {
 		key := keyOf(&r.mandate.Spec.CheckReviews[index])
 		i := slices.IndexFunc(r.mandate.Spec.Individuals, func(i v1alpha1.Individual) bool {
@@ -144,11 +145,13 @@ func (r *actor) pendingReviews() (pending []v1alpha1.Call) {
 			a.reviewShown = a.reviewShown || entry != nil && entry.Result == ""
 		case !current:
 			a.reviewOutdated = true
+			outdated = append(outdated, outdatedReview(key, check != nil))
 		default:
 			order.Check = check.ID
 			pending = append(pending, order)
 		}
 	}
+	r.facts.problems.reviews = outdated
 	return pending
 }
 

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -56,10 +58,26 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 		r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: started}
 	case err != nil: // it may have been written all the same: then nothing was sent
 		r.learn(func(s *localState) { s.unsent = call.Nonce })
-		return r.reloadIfLost(ctx, err)
+		return r.notBegun(ctx, kind, err)
 	default:
 		r.begun(record, call, started)
 	}
+	return nil
+}
+
+// notBegun is for a call that the API server did not record. If it refuses, such as for a quota, the status says so.
+func (r *reconciliation) notBegun(ctx context.Context, kind v1alpha1.CallKind, err error) error {
+	if !apierrors.IsForbidden(err) || kind == v1alpha1.CallSubscribe {
+		return r.reloadIfLost(ctx, err)
+	}
+	reason := v1alpha1.ReasonReadFailed
+	if kind == v1alpha1.CallCreate {
+		reason = v1alpha1.ReasonLedgerUnavailable
+	}
+	r.failed(unrecordedProblem(err))
+	r.callFailed(kind, reason)
+	log.FromContext(ctx).Info("The API server refuses to record a call, sent nothing",
+		"call", kind, "error", apierror.Redact(err).Error())
 	return nil
 }
 
@@ -69,6 +87,7 @@ func (r *reconciliation) beginAttempt(ctx context.Context, kind v1alpha1.CallKin
 	permit, err := engine.Prepare(ctx, r.client, kind)
 	if err != nil {
 		r.facts.retryAfter = idv.RetryAfterOf(err)
+		r.callFailedWith(kind, "", err)
 		r.callFailed(kind, retryReason(kind))
 		log.FromContext(ctx).Info("A call cannot be sent now", "call", kind, "error", err.Error())
 		return false
@@ -179,6 +198,7 @@ func (r *reconciliation) verify(ctx context.Context) {
 	}
 	if err != nil {
 		r.facts.attempt.why = v1alpha1.ReasonRetrying
+		r.failed(engine.ServerProblem("spec", "", "read the Mandate or its service again", err))
 		log.FromContext(ctx).Info("Failed to read the Mandate or its service again, sent nothing",
 			"error", apierror.Redact(err).Error())
 	}
@@ -223,7 +243,9 @@ func (r *reconciliation) send(ctx context.Context) {
 	var err error
 	switch {
 	case a.kind == v1alpha1.CallCreate:
-		r.creator.post(ctx)
+		if err := r.creator.post(ctx); err != nil {
+			r.callFailedWith(a.kind, a.answer, err)
+		}
 		return
 	case r.facts.deletion.requested:
 		change, err = r.deleter.send(ctx)
@@ -250,6 +272,7 @@ func (r *reconciliation) answered(ctx context.Context, change *idv.Change, err e
 	}
 	a.outcome, a.answer = idv.OutcomeOf(err), refusalOf(a.kind, err)
 	r.facts.retryAfter = idv.RetryAfterOf(err)
+	r.callFailedWith(a.kind, a.answer, err)
 	// Where the answer is that the application does not exist, another read has to say so as well.
 	if !a.outcome.NothingDone() || idv.IsNotFound(err) {
 		r.facts.application.lookup = applicationUnread
@@ -322,6 +345,7 @@ func retryReason(kind v1alpha1.CallKind) string {
 func (r *scope) unrecorded(err error) error {
 	if r.facts.attempt.end == endOpen {
 		r.facts.attempt.end = endRefused
+		r.failed(unrecordedProblem(err))
 		return nil
 	}
 	return &engine.UnrecordedError{Err: err}
@@ -351,6 +375,11 @@ func (r *reconciliation) endOther(ctx context.Context, call *v1alpha1.Call, resu
 // showPending writes that the result of a call is not recorded. Nothing depends on whether that succeeds.
 func (r *reconciliation) showPending(ctx context.Context) {
 	r.facts.attempt.end = endShown
+	if id := r.facts.attempt.id; id != 0 {
+		r.event(corev1.EventTypeWarning, v1alpha1.ReasonRecordPending, engine.ActionReconcile, fmt.Sprintf(
+			"The service created application %d, and the API server refuses to record that. Keep the operator running. If "+
+				"it ends, set spec.adopt.applicationID to this id.", id))
+	}
 	if err := r.writeStatus(context.WithoutCancel(ctx), v1alpha1.ReasonRecordPending, 0); err != nil {
 		log.FromContext(ctx).Info("Failed to write the status", "error", apierror.Redact(err).Error())
 	}

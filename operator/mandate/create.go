@@ -96,8 +96,8 @@ func (r *creator) takeSpec(ctx context.Context, live *v1alpha1.Mandate) bool {
 	return err == nil && inputs.digest == r.facts.create.inputs.digest
 }
 
-// post sends the create, once.
-func (r *creator) post(ctx context.Context) {
+// post sends the create, once, and returns what went wrong.
+func (r *creator) post(ctx context.Context) error {
 	attempt := &r.facts.attempt
 	application, err := r.client.CreateApplication(ctx, r.request)
 	attempt.answered = r.now()
@@ -106,7 +106,7 @@ func (r *creator) post(ctx context.Context) {
 		attempt.id, attempt.outcome = application.ID, idv.Done
 		logger.Info("Created the application", "applicationID", application.ID)
 		attempt.dropLargeID(&attempt.id)
-		return
+		return nil
 	}
 	attempt.outcome, attempt.answer = idv.OutcomeOf(err), refusalOf(attempt.kind, err)
 	if failure, ok := errors.AsType[*idv.Error](err); ok {
@@ -119,6 +119,7 @@ func (r *creator) post(ctx context.Context) {
 		message = "This request created no application"
 	}
 	logger.Info(message, "outcome", attempt.outcome.String(), "error", err.Error())
+	return err
 }
 
 // dropLargeID forgets an id that the record cannot hold. The application may exist, and nobody can bind it.
@@ -233,18 +234,26 @@ func (r *creator) resolve(ctx context.Context) error {
 func (r *creator) specInputs() inputsFacts {
 	mandateType, ok := r.mandateTypeID(r.mandate.Spec.MandateType)
 	if !ok {
-		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}
+		return r.noMandateType(r.mandate)
 	}
 	return inputsFacts{digest: inputsDigest(versionsOf(r.mandate, mandateType))}
+}
+
+// noMandateType are the inputs of a Mandate whose spec selects no mandate type.
+func (r *creator) noMandateType(mandate *v1alpha1.Mandate) inputsFacts {
+	found := r.mandateTypeProblem(mandate.Spec.MandateType)
+	r.facts.problems.inputs = []v1alpha1.Problem{found}
+	return inputsFacts{problem: found.Reason}
 }
 
 func (r *creator) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFacts, error) {
 	mandateType, ok := r.mandateTypeID(live.Spec.MandateType)
 	if !ok {
-		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}, nil
+		return r.noMandateType(live), nil
 	}
 	spec, err := r.readSpec(ctx, r.live, live, mandateType)
 	if err != nil || spec.problem != "" {
+		r.facts.problems.inputs = spec.problems
 		return inputsFacts{problem: spec.problem}, err
 	}
 	r.request = spec.request

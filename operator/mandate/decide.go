@@ -186,6 +186,7 @@ type facts struct {
 	act         actFacts
 
 	subscription subscriptionFacts
+	problems     problemFacts
 }
 
 type serviceFacts = engine.ServiceFacts

@@ -216,8 +216,12 @@ func nextReview(f facts) *v1alpha1.Call {
 // reviewRefused reports whether one of spec.checkReviews needs a person.
 func reviewRefused(f facts) bool {
 	return slices.ContainsFunc(f.application.reviews, func(review v1alpha1.Call) bool {
-		return slices.Contains([]orderState{orderRefused, orderForbidden, orderUnknown}, stateOf(f, &review))
+		return needsPerson(stateOf(f, &review))
 	})
+}
+
+func needsPerson(state orderState) bool {
+	return slices.Contains([]orderState{orderRefused, orderForbidden, orderUnknown}, state)
 }
 
 // isShown reports whether the application shows that a call was carried out.

@@ -260,6 +260,7 @@ func anyFacts(t *rapid.T, usual []facts) facts {
 func drawnFacts(t *rapid.T) facts {
 	f := explore.Facts[facts](t, now,
 		[]string{"", "now", "then", reasonStaleCache, v1alpha1.ReasonSecretNotFound},
+		[][]v1alpha1.Problem{nil},
 		[]int64{0, 0, 7, 8}, []int{0, 1, engine.MaxLooks}, []int32{0, 1, 2, 3, 4, 5}, [][]int64{nil, {7}, {8, 7}},
 		[]time.Duration{0, 7 * time.Second},
 		[]v1alpha1.DeletionPolicy{

@@ -107,7 +107,7 @@ func (r *deleter) report(ctx context.Context, f facts) {
 	case !f.deletion.requested || !f.deletion.wantsFinalizer():
 	case f.id == 0 && (f.record.sent() || f.create.unknown):
 		r.givenUp("The operator releases the Mandate, but its application may exist: its id was never known. Look for it " +
-			"at the service by the reference in the operator's log.")
+			"at the service by spec.reference of the ApplicationRecord.")
 		logger.Error(nil, "Releasing the Mandate, but its application may exist: its id was never known",
 			"reference", r.mandate.Status.Reference)
 	case f.id != 0 && f.outcome == "" && !f.application.missing() && !isShown(f, f.deletion.order()):

@@ -40,6 +40,7 @@ type versioned struct {
 const (
 	newInStep = "each step has a new one"
 	onlyName  = "it is a name that was made up: whether a copy is the live one is in copies"
+	forPeople = "it is for people, and nothing is decided by it"
 	anyTime   = "any time can pass between two reconciliations"
 )
 
@@ -76,6 +77,9 @@ var states = explore.NewSchema(map[string]explore.Field{
 	"mandate.subscriber.client":           explore.LeftOut(newInStep),
 	"mandate.subscriber.live":             explore.LeftOut(newInStep),
 	"mandate.facts.now":                   explore.LeftOut("it is always the present"),
+	"mandate.facts.problems":              explore.LeftOut(forPeople),
+	"mandate.localState.refused":          explore.LeftOut(forPeople),
+	"v1alpha1.MandateStatus.Problems":     explore.LeftOut(forPeople),
 
 	"mandate.localState.readAt":          explore.LeftOut(anyTime + ": resume resets it"),
 	"mandate.localState.due":             explore.LeftOut("only a metric reads it"),

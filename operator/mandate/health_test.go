@@ -214,10 +214,14 @@ func TestHealth(t *testing.T) {
 	if untested := gitops.UntestedReasons(read(t, "docs/conditions.md"), "Mandate", covered); len(untested) > 0 {
 		t.Errorf("docs/conditions.md has reasons without a row: %q", untested)
 	}
+	undocumented := gitops.UndocumentedConditions(read(t, "docs/conditions.md"), "Mandate", covered)
+	if len(undocumented) > 0 {
+		t.Errorf("docs/conditions.md does not have these conditions: %q", undocumented)
+	}
 	page := strings.Replace(statusPage, "TABLE", table.String(), 1)
 	// A test of the controller of services writes the rest.
 	_, services, _ := strings.Cut(read(t, "docs/status.md"), servicesHeading)
-	golden(t, "docs/status.md", page+"\n## Messages\n\n"+messagesPage+meanings()+servicesHeading+services)
+	golden(t, "docs/status.md", page+"\n## Messages\n\n"+messagesPage+gitops.Messages(covered)+servicesHeading+services)
 }
 
 const statusPage = `# The status of a Mandate
@@ -258,7 +262,8 @@ True. The alert is [IDVDecisionBlocked](runbooks.md#idvdecisionblocked).
 |---|---|---|---|---|---|---|---|
 TABLE`
 
-const messagesPage = `Every reason has one message. [conditions.md](conditions.md) explains each reason.
+const messagesPage = `These are the messages of each reason, as the situations above have them. A reason that has
+several has the conditions with each. [conditions.md](conditions.md) explains each reason.
 
 `
 
@@ -287,20 +292,6 @@ func writeRow(table *strings.Builder, name string, s situation, kstatus, flux st
 		s.health,
 		flux,
 	)
-}
-
-func meanings() string {
-	texts := maps.Clone(messages)
-	for reason, v := range conditionSpecs {
-		if !slices.Contains(internalReasons, reason) {
-			texts[reason] = v.message
-		}
-	}
-	var page strings.Builder
-	for _, reason := range slices.Sorted(maps.Keys(texts)) {
-		fmt.Fprintf(&page, "- `%s`: %s\n", reason, texts[reason])
-	}
-	return page.String()
 }
 
 func golden(t *testing.T, path, want string) {

@@ -147,17 +147,20 @@ func (r *observer) probe(ctx context.Context) {
 // and a service may change them. It reports false if what was sent cannot be read.
 func (r *observer) identify(ctx context.Context, application *idv.Application) bool {
 	answered := application.Individuals
+	var secrets []v1alpha1.Problem
 	expected := individuals.Recorded(individuals.Known(r.mandate), r.record)
 	r.matching = individuals.Match(expected, answered)
 	if individuals.Identified(answered) && !r.compared() && !r.facts.deletion.requested {
-		expected, err := r.sent(ctx, expected)
+		expected, wrong, err := r.sent(ctx, expected)
 		if err != nil {
 			r.facts.failureReason = v1alpha1.ReasonReadFailed
+			r.failed(engine.ServerProblem("spec.individuals", "", "read the Mandate and its Secrets", err))
 			log.FromContext(ctx).Info("Failed to read the individuals to compare", "error", apierror.Redact(err).Error())
 		}
 		if r.facts.failureReason != "" {
 			return false
 		}
+		secrets = wrong
 		r.matching = individuals.Match(expected, answered)
 		r.remember(expected)
 	}
@@ -171,6 +174,7 @@ func (r *observer) identify(ctx context.Context, application *idv.Application) b
 		a.individuals = individualsUnmatched
 	}
 	if a.unmatched() {
+		r.unmatched(r.unmatchedNames(), secrets)
 		log.FromContext(ctx).Info("The individuals of the application do not match those of the spec",
 			"applicationID", application.ID, "individuals", len(answered), "unmatched", r.unmatchedNames())
 	}
@@ -216,22 +220,24 @@ func (r *observer) identities() uint64 {
 
 // sent adds what the individuals were sent with. This reconciliation may have sent it; otherwise it is read: the cache
 // does not have it.
-func (r *observer) sent(ctx context.Context, known []individuals.Expected) ([]individuals.Expected, error) {
+func (r *observer) sent(
+	ctx context.Context, known []individuals.Expected,
+) ([]individuals.Expected, []v1alpha1.Problem, error) {
 	if request := r.request.Individuals; len(request) == len(known) {
 		for i := range request {
 			known[i].Reference, known[i].Email = request[i].Reference.Reveal(), request[i].Email.Reveal()
 		}
-		return known, nil
+		return known, nil, nil
 	}
 	live := &v1alpha1.Mandate{}
 	err := r.live.Get(ctx, r.name(), live)
 	if client.IgnoreNotFound(err) != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	frozen := r.mandate.Status.ApplicationID != nil
 	if live.UID != r.mandate.UID || live.Generation != r.mandate.Generation && !frozen {
 		r.facts.failureReason = reasonStaleCache
-		return nil, nil
+		return nil, nil, nil
 	}
 	return individuals.Sent(ctx, r.live, known, live, r.reference)
 }

@@ -65,19 +65,19 @@ var conditionSpecs = map[string]conditionSpec{
 		"spec.creation of the service allows no more e-mails now. The Mandate waits; status.creation of the service says " +
 			"until when. Raise the limits only if so many are meant."},
 	v1alpha1.ReasonSecretNotFound: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isFalse,
-		"A Secret that a detailsSecretRef names does not exist in this namespace. Create it, or correct the name; the " +
-			"operator's log has the name."},
+		"A Secret that a detailsSecretRef names does not exist in this namespace. Create it, or correct the name; " +
+			"status.problems has the name."},
 	v1alpha1.ReasonSecretNotForThis: {isFalse, stalled, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"A Secret that a detailsSecretRef names is not for an individual. If it is meant to be sent, run: kubectl label " +
-			"secret NAME idv.mandate.io/use=individual; the operator's log has the name."},
+			"secret NAME idv.mandate.io/use=individual; status.problems has the name."},
 	v1alpha1.ReasonSecretInvalid: {isFalse, stalled, isFalse, v1alpha1.ReasonCreating, isFalse,
-		"A Secret that a detailsSecretRef names lacks an email address or has a wrong key or value. Correct it; the " +
-			"operator's log names the Secret and the key."},
-	v1alpha1.ReasonMandateTypeNotFound: {isFalse, stalled, isFalse, v1alpha1.ReasonRefused, isFalse,
+		"A Secret that a detailsSecretRef names lacks an email address or has a wrong key or value. Correct it; " +
+			"status.problems names the Secret and the key."},
+	v1alpha1.ReasonMandateTypeNotFound: {isFalse, stalled, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"spec.mandateType selects no mandate type of the service, or several. Choose one from status.mandateTypes of the " +
 			"IdentityService."},
 	v1alpha1.ReasonRefused: {isFalse, stalled, isFalse, v1alpha1.ReasonRefused, isTrue,
-		"The service refused to create the application. Correct the spec or its Secrets; the operator's log names the " +
+		"The service refused to create the application. Correct the spec or its Secrets; status.problems names the " +
 			"fields. Until then nothing is sent."},
 	v1alpha1.ReasonForbidden: {isFalse, stalled, isFalse, v1alpha1.ReasonForbidden, isTrue,
 		"The service does not let this user create the application (HTTP 403). Ask for the permission. The operator tries " +
@@ -122,10 +122,10 @@ var conditionSpecs = map[string]conditionSpec{
 			"same reference again and learns the outcome."},
 	v1alpha1.ReasonRecordPending: {isFalse, reconciling, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
 		"The service answered, but the API server refuses to record the answer in the ApplicationRecord. Keep the operator " +
-			"running: it tries again, and its log says why."},
+			"running: it tries again; status.problems says why."},
 	v1alpha1.ReasonLedgerUnavailable: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isTrue,
-		"Nothing is created, because the API server refuses to record earlier answers of this service in " +
-			"ApplicationRecords. The operator's log says why."},
+		"Nothing is created, because the API server refuses to write the ApplicationRecord, or earlier answers of this " +
+			"service. See status.problems here, or of Mandates with reason RecordPending."},
 	v1alpha1.ReasonOutcomeUnknown: {isFalse, stalled, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
 		"The application may exist, but its id is lost. Look for status.reference at the service and set " +
 			"spec.adopt.applicationID. Nothing more is sent, so nobody is e-mailed twice."},
@@ -134,31 +134,29 @@ var conditionSpecs = map[string]conditionSpec{
 			"status.reference, set spec.adopt.applicationID, else annotate the Mandate with " +
 			v1alpha1.RecordCompleteAnnotation + "."},
 	v1alpha1.ReasonRetrying: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isTrue,
-		"The last attempt had no effect at the service. The operator tries again. If this lasts, see the operator's log " +
+		"The last attempt had no effect at the service. The operator tries again. If this lasts, see status.problems " +
 			"and the IdentityService."},
 	v1alpha1.ReasonReadFailed: {isUnknown, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The operator cannot read the application or carry out the spec. It tries again; see its log and the " +
-			"IdentityService."},
+		"The operator cannot read the application or carry out the spec. It tries again; see status.problems and " +
+			"the IdentityService."},
 	v1alpha1.ReasonConfirming: {isUnknown, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service did not find the application. The operator looks again before it reports the application as gone."},
 	v1alpha1.ReasonIdentityServiceMismatch: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The application is, or may be, at another service or account than spec.serviceRef leads to. Nothing is sent. " +
 			"Correct spec.serviceRef, or baseURL or credentials of the IdentityService."},
-	reasonVanished: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The service no longer has the application. Check the credentials of the IdentityService first. A Mandate of " +
-			"another name creates another application and e-mails the individuals again."},
+	reasonVanished: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue, ""}, // that of the outcome
 	v1alpha1.ReasonIndividualsUnmatched: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The service shows other individuals than spec.individuals; nothing is sent for them. Restore the details Secrets " +
-			"as they were sent, or ask the service's support."},
+		"The service shows other individuals than spec.individuals; nothing is sent for them. Restore what " +
+			"status.problems names, as it was sent, or ask the service's support."},
 	v1alpha1.ReasonSpecDiffers: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The application was created from another spec; nothing is sent. Restore the spec and Secrets; the operator's log " +
+		"The application was created from another spec; nothing is sent. Restore the spec and Secrets; status.problems " +
 			"names the fields. A new verification needs another name and e-mails again."},
 	v1alpha1.ReasonDecisionOutdated: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The checks are not as the author of spec.decision saw them; nothing is sent. Look at status.individuals, and copy " +
 			"status.evidence into spec.decision.evidence."},
 	v1alpha1.ReasonDecisionRefused: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The service refused spec.decision. Look at the checks in status.individuals. The operator sends the decision " +
-			"again on request, or with new evidence."},
+		"The service refused spec.decision. Look at status.problems and the checks in status.individuals. The operator " +
+			"sends the decision again on request, or with new evidence."},
 	v1alpha1.ReasonDecisionForbidden: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service does not let this user complete or reject the application (HTTP 403). Ask for the permission, and " +
 			"then request a reconciliation."},
@@ -172,19 +170,19 @@ var conditionSpecs = map[string]conditionSpec{
 		"All checks are settled, but the operator does not know status.state, so it does not send spec.decision. If the " +
 			"state means in review, add it to spec.states.inReview of the service."},
 	v1alpha1.ReasonReviewRefused: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The service refused one of spec.checkReviews, or does not show it. Look at the check. The operator sends what was " +
-			"refused again on request, or with new evidence."},
+		"The service refused one of spec.checkReviews, or does not show it; see status.problems. The operator sends what " +
+			"was refused again on request, or with new evidence."},
 	v1alpha1.ReasonReviewOutdated: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"A check is not as the author of one of spec.checkReviews saw it; nothing is sent. Look at the check, and copy its " +
+		"A check is not as the author of one of spec.checkReviews saw it; see status.problems. Nothing is sent. Copy its " +
 			"evidence from status.individuals, or remove the review."},
 	v1alpha1.ReasonNotArchived: {isFalse, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The application is not archived yet, or the service refused. The operator tries again after five minutes at " +
-			"first, and on request."},
+		"The application is not archived yet, or the service refused; see status.problems. The operator tries again after " +
+			"five minutes at first, and on request."},
 	v1alpha1.ReasonDeletionWaiting: {isFalse, reconciling, isTrue, v1alpha1.ReasonCreated, isUnknown,
 		"Deletion waits for a service that cannot be used. Correct the IdentityService, or set deletionPolicy to Retain. " +
 			"The operator gives up after a day by default."},
 	v1alpha1.ReasonDeletionRefused: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The service refuses to archive or delete the application, or shows another one. Set deletionPolicy to Retain to " +
+		"The operator cannot archive or delete the application; see status.problems. Set deletionPolicy to Retain to " +
 			"release the Mandate. The operator gives up after a day by default."},
 }
 
@@ -206,15 +204,16 @@ var messages = map[string]string{
 	v1alpha1.ReasonDecidedOtherwise: "The application has another outcome than spec.decision asks for.",
 	"Completed":                     "The application was completed.",
 	"Rejected":                      "The application was rejected. A rejection is an outcome, not a failure.",
-	"Expired":                       "The service deleted the application, as it does eight weeks after creation.",
-	"Deleted": "The service no longer has the application. The operator looks for it again, daily at least, until it " +
-		"would have expired.",
+	"Expired": "The service deleted the application, as it does eight weeks after creation. For another verification, " +
+		"create a Mandate of another name, which e-mails the individuals again.",
+	"Deleted": "The service no longer has the application. Check the credentials of the IdentityService first. The " +
+		"operator looks for it again, daily at least, until it would have expired.",
 }
 
 // subscriptionMessages are the events about subscriptions that a person may do something about.
 var subscriptionMessages = map[v1alpha1.SubscriptionState]string{
 	v1alpha1.SubscriptionRefused: "The service refused the webhook subscription of the application, so the operator " +
-		"polls the application. Correct spec.notifications of the IdentityService; the operator's log names the fields.",
+		"polls the application. Correct spec.notifications of the IdentityService; status.problems names the fields.",
 	v1alpha1.SubscriptionOutcomeUnknown: "The answer to the webhook subscription was lost, so the subscription may " +
 		"exist. It is not sent again. The operator polls the application and looks for the subscription daily.",
 }

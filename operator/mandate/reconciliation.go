@@ -468,5 +468,6 @@ func (r *reconciliation) Release() {
 func (r *scope) requestFailed(ctx context.Context, err error, reason string) {
 	r.facts.failureReason = reason
 	r.facts.retryAfter = idv.RetryAfterOf(err)
+	r.failed(engine.ServiceProblem("status.applicationID", "", err))
 	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())
 }

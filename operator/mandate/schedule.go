@@ -238,6 +238,8 @@ type localState struct {
 	// candidateReads is what was learned of candidates. It is not changed, but replaced.
 	candidateReads *candidateReads
 	subscription   knownSubscription
+	// refused is what a call was refused with, until a status says it. It is not changed, but replaced.
+	refused *refusal
 }
 
 // recheckInputs is how soon a corrected Secret is noticed. Secrets are not watched.

@@ -18,15 +18,17 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/individuals"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // liveSpec is what an application is made from, past the cache.
 type liveSpec struct {
-	request idv.NewApplication // personal data
-	inputs  string             // digest of the versions of the spec and its Secrets
-	problem string             // reason why a Secret is of no use; "" if nothing is wrong
+	request  idv.NewApplication // personal data
+	inputs   string             // digest of the versions of the spec and its Secrets
+	problem  string             // reason why a Secret is of no use; "" if nothing is wrong
+	problems []v1alpha1.Problem // what is wrong with the Secrets
 }
 
 // readLiveSpec reads the spec of this Mandate, and its Secrets. If it is not the one in the cache any more, that ends
@@ -54,11 +56,12 @@ func (r *scope) readSpec(
 	}}
 	versions := versionsOf(live, mandateType)
 	for i := range live.Spec.Individuals {
-		details, err := r.readDetails(ctx, reader, live, &live.Spec.Individuals[i])
+		details, err := individuals.Read(ctx, reader, live.Namespace, &live.Spec.Individuals[i], r.reference)
 		if err != nil {
 			return spec, err
 		}
-		spec.problem = cmp.Or(spec.problem, details.Reason)
+		spec.problem = cmp.Or(spec.problem, details.Reason())
+		spec.problems = append(spec.problems, details.Problems...)
 		if secret := details.Secret; secret != nil {
 			_, _ = fmt.Fprintln(versions, secret.UID, secret.ResourceVersion)
 		}
@@ -73,43 +76,32 @@ func nameOf(live *v1alpha1.Mandate) idv.Secret {
 	return idv.Hide(cmp.Or(live.Spec.Name, live.Name))
 }
 
-// readDetails reads the details of an individual, and logs what is wrong with its Secret.
-func (r *scope) readDetails(
-	ctx context.Context, reader client.Reader, live *v1alpha1.Mandate, individual *v1alpha1.Individual,
-) (individuals.Details, error) {
-	details, err := individuals.Read(ctx, reader, live.Namespace, individual, r.reference)
-	if details.Reason != "" {
-		secret := ""
-		if individual.DetailsSecretRef != nil {
-			secret = individual.DetailsSecretRef.Name
-		}
-		log.FromContext(ctx).Info("Details of an individual are not found or invalid",
-			"reason", details.Reason, "individual", individual.Name, "secret", secret, "problem", details.Problem)
-	}
-	return details, err
-}
-
 // mandateTypeID finds the id to send. An id is sent as it is: the shape of the reference data is not documented, so
 // that it is missing there proves nothing.
 func (r *scope) mandateTypeID(selector v1alpha1.MandateTypeSelector) (int64, bool) {
 	if selector.ID != nil {
 		return *selector.ID, true
 	}
-	if r.session.Connection.References == nil {
+	ids := r.matchingTypes(selector)
+	if len(ids) != 1 { // a guess could e-mail people about the wrong thing
 		return 0, false
 	}
-	wanted := idv.Reference{Code: selector.Code, Name: selector.Name}
-	found := int64(0)
-	for _, candidate := range r.session.Connection.References.MandateTypes {
-		if len(idv.MatchReferences([]idv.Reference{candidate}, wanted)) == 0 || candidate.ID == found {
-			continue
-		}
-		if found != 0 {
-			return 0, false // a guess could e-mail people about the wrong thing
-		}
-		found = candidate.ID
+	return ids[0], true
+}
+
+// matchingTypes are the ids of the mandate types that a selector selects by code or name.
+func (r *scope) matchingTypes(selector v1alpha1.MandateTypeSelector) (ids []int64) {
+	references, wanted := r.session.Connection.References, idv.Reference{Code: selector.Code, Name: selector.Name}
+	if references == nil {
+		return nil
 	}
-	return found, found != 0
+	for _, candidate := range references.MandateTypes {
+		matches := candidate.ID != 0 && len(idv.MatchReferences([]idv.Reference{candidate}, wanted)) > 0
+		if matches && !slices.Contains(ids, candidate.ID) {
+			ids = append(ids, candidate.ID)
+		}
+	}
+	return ids
 }
 
 func usesSecrets(mandate *v1alpha1.Mandate) bool {
@@ -157,9 +149,10 @@ func (r *observer) compareSpec(ctx context.Context, application *idv.Application
 	switch {
 	case err != nil:
 		r.facts.failureReason = v1alpha1.ReasonReadFailed
+		r.failed(engine.ServerProblem("spec", "", "read the Mandate and its Secrets", err))
 		log.FromContext(ctx).Info("Failed to read the spec to compare", "error", apierror.Redact(err).Error())
 	case live.problem != "":
-		r.facts.failureReason = live.problem
+		r.facts.failureReason, r.facts.problems.inputs = live.problem, live.problems
 	}
 	if r.facts.failureReason != "" {
 		return false
@@ -167,6 +160,7 @@ func (r *observer) compareSpec(ctx context.Context, application *idv.Application
 	r.comparedWith = &live.request
 	if fields := r.differences(live, application); len(fields) > 0 {
 		r.facts.application.differs = true
+		r.differs(fields)
 		log.FromContext(ctx).Info("The application was created or adopted for another spec, or shows too little to compare",
 			"applicationID", application.ID, "fields", fields)
 	}

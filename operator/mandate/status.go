@@ -35,7 +35,10 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string, failure
 		}
 		r.recordEvent(&r.mandate.Status, updated)
 	}
-	r.learn(func(s *localState) { s.handledRequest = cmp.Or(request, s.handledRequest) })
+	r.learn(func(s *localState) {
+		s.handledRequest = cmp.Or(request, s.handledRequest)
+		s.refused = nil // the status says it
+	})
 	return nil
 }
 
@@ -45,6 +48,10 @@ func (r *reconciliation) compose(reason string, failures int) (status *v1alpha1.
 	status = r.mandate.Status.DeepCopy()
 	r.subscriber.show(status)
 	if reason == reasonNotDue {
+		others := slices.DeleteFunc(slices.Clone(status.Problems), func(p v1alpha1.Problem) bool {
+			return p.Reason == reasonSubscriptionRefused
+		})
+		status.Problems = slices.Concat(others, r.subscriptionProblems(status))
 		return status, ""
 	}
 	status.Reviews = slices.Clone(r.actor.reviewed)
@@ -209,6 +216,7 @@ func (r *reconciliation) conditionsFor(status *v1alpha1.MandateStatus, reason st
 	switch reason {
 	case reasonVanished:
 		shown = string(r.gone(status.Outcome))
+		spec.message = messages[shown]
 	case reasonOtherAccount:
 		shown = v1alpha1.ReasonAccountChanged
 	}
@@ -222,6 +230,7 @@ func (r *reconciliation) conditionsFor(status *v1alpha1.MandateStatus, reason st
 	r.setCreated(status, &spec, shown)
 	r.setCompleted(status)
 	r.setDecided(status)
+	r.showProblems(status, shown)
 
 	// Present only while true, and never both (kstatus).
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
@@ -396,9 +405,23 @@ func (r *reconciliation) recordEvent(before, after *v1alpha1.MandateStatus) {
 		r.event(eventType, string(after.Outcome), engine.ActionObserve, messages[string(after.Outcome)])
 		return
 	}
-	was := meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionStalled)
-	is := meta.FindStatusCondition(after.Conditions, v1alpha1.ConditionStalled)
+	was, is := awaitsPerson(before), awaitsPerson(after)
 	if is != nil && (was == nil || was.Reason != is.Reason) {
 		r.event(corev1.EventTypeWarning, is.Reason, engine.ActionReconcile, is.Message)
 	}
+}
+
+// awaitsPerson is the condition of a status that says what a person has to do; nil if there is none. What is missing or
+// refused may come by itself, and is Reconciling.
+func awaitsPerson(status *v1alpha1.MandateStatus) *metav1.Condition {
+	works := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling)
+	if works != nil && len(status.Problems) > 0 && slices.Contains(missingReasons, works.Reason) {
+		return works
+	}
+	return meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionStalled)
+}
+
+// missingReasons are those with which the operator tries again what probably a person has to correct.
+var missingReasons = []string{
+	v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonLedgerUnavailable, v1alpha1.ReasonNotArchived,
 }

@@ -133,6 +133,7 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	config.Limits = r.limitsOf(wanted.user)
 	e.client, err = idv.New(config)
 	if err != nil {
+		e.keys = err.Error()
 		return v1alpha1.ReasonSecretInvalid, nil //nolint:nilerr // it is shown as a condition; a retry needs another Secret
 	}
 	e.made = wanted
@@ -161,7 +162,8 @@ func (r *Reconciler) limitsOf(u user) *idv.Limits {
 // forget drops the client and all that was found with it. What the limits of its user are stays known.
 func (e *entry) forget() {
 	e.closeClient()
-	e.connected, e.failure = false, ""
+	e.connected = false
+	e.failure, e.cause = "", ""
 	e.breaker.Reset()
 }
 

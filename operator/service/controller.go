@@ -108,6 +108,8 @@ type entry struct {
 	probe          *probe    // that is under way, or nil
 	connected      bool      // a probe has succeeded with these credentials
 	failure        idv.Kind  // of the last probe, until one succeeds
+	cause          string    // of the failure
+	keys           string    // what is wrong with the keys of the Secret; "": nothing
 	nextProbe      time.Time // while the circuit is closed
 	notBefore      time.Time // no probe at all: a Retry-After, or the hold-off of logins
 	handledRequest string    // the last request to reconcile that was handled

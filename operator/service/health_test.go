@@ -104,6 +104,9 @@ func TestHealth(t *testing.T) {
 	if untested := gitops.UntestedReasons(string(explanation), kinds, covered); len(untested) > 0 {
 		t.Errorf("docs/conditions.md has reasons without a row: %q", untested)
 	}
+	if undocumented := gitops.UndocumentedConditions(string(explanation), kinds, covered); len(undocumented) > 0 {
+		t.Errorf("docs/conditions.md does not have these conditions: %q", undocumented)
+	}
 	content, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

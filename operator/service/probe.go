@@ -83,7 +83,7 @@ func (e *entry) probeDue(now time.Time) bool {
 // recordProbe takes over what a probe found.
 func (e *entry) recordProbe(now time.Time, p *probe) {
 	err := p.err
-	e.failure = idv.KindOf(err)
+	e.failure, e.cause = idv.KindOf(err), idv.CauseOf(err)
 	e.breaker.Permit(p.permitted)
 	switch {
 	case err == nil:

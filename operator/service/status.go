@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -107,6 +108,7 @@ func (r *Reconciler) writeStatus(
 		status.MandateTypes, status.Truncated = mandateTypes(e.references)
 	}
 	setProgress(status, generation, reason)
+	status.Problems = e.problems(service, reason)
 	remains := engine.If(blocksDeletion(service, found.needed), v1alpha1.ReasonMandatesRemain)
 	setWarning(status, generation, v1alpha1.ConditionInUse, remains, remainingMessage(found.needed))
 	setShared(status, generation, v1alpha1.ConditionApplicationsMissing, found.confirming >= manyMissing)
@@ -126,7 +128,7 @@ func (r *Reconciler) writeStatus(
 	e.written, e.writtenFrom = updated, service.GetResourceVersion()
 	for kind, action := range announced {
 		c := meta.FindStatusCondition(status.Conditions, kind)
-		if c != nil && !meta.IsStatusConditionTrue(service.ServiceStatus().Conditions, kind) {
+		if c != nil && isWarning(c) && c.Reason != engine.ReasonOf(service.ServiceStatus().Conditions, kind) {
 			r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, c.Reason, action, "%s", c.Message)
 		}
 	}
@@ -141,8 +143,43 @@ func (r *Reconciler) writeStatus(
 // eventCreationResumed is the reason of the event that somebody has set spec.creation.suspend to false.
 const eventCreationResumed = "CreationResumed"
 
-// announced are the conditions of which an event tells when they become True, and the actions of these events.
+// isWarning reports whether a condition tells of something that is not as it should be.
+func isWarning(c *metav1.Condition) bool {
+	wrong := metav1.ConditionTrue
+	if c.Type == v1alpha1.ConditionReady {
+		wrong = metav1.ConditionFalse
+	}
+	return c.Status == wrong
+}
+
+// problems are what is wrong for a reason of Ready: the keys of the Secret, or why a request failed. The first failure
+// stays while the reason does: the next one may be another, and is not written each time.
+func (e *entry) problems(service connection.Service, reason string) []v1alpha1.Problem {
+	field, cause := "spec.baseURL", cmp.Or(e.breaker.Cause(), e.cause)
+	switch reason {
+	case v1alpha1.ReasonSecretInvalid:
+		found := v1alpha1.Problem{Field: "spec.credentialsSecretRef", Reason: reason}
+		found.Message = fmt.Sprintf("The Secret %s cannot be used: %s.", service.CredentialsSecret().Name, e.keys)
+		return []v1alpha1.Problem{found}
+	case v1alpha1.ReasonCredentialsInvalid:
+		field = "spec.credentialsSecretRef"
+	case v1alpha1.ReasonUnreachable, v1alpha1.ReasonIdentityServiceError, v1alpha1.ReasonLoginFailing,
+		v1alpha1.ReasonReadsFailing, v1alpha1.ReasonWritesFailing, v1alpha1.ReasonReferencesForbidden:
+	default:
+		return nil
+	}
+	if cause == "" {
+		return engine.ProblemsOf(service.ServiceStatus().Problems, reason)
+	}
+	message := fmt.Sprintf("The request to the service failed: %s.", cause)
+	found := []v1alpha1.Problem{{Field: field, Reason: reason, Message: message}}
+	return engine.KeptProblems(service.ServiceStatus().Problems, found, reason)
+}
+
+// announced are the conditions of which an event tells when they say that something is wrong, and the actions of these
+// events. Stalled has the reason of Ready.
 var announced = map[string]string{
+	v1alpha1.ConditionReady: engine.ActionReconcile, v1alpha1.ConditionNotificationsUnavailable: engine.ActionReconcile,
 	v1alpha1.ConditionInUse: engine.ActionDelete, v1alpha1.ConditionApplicationsMissing: engine.ActionObserve,
 	v1alpha1.ConditionAccountChanged: engine.ActionObserve, v1alpha1.ConditionCreationSuspended: engine.ActionReconcile,
 	v1alpha1.ConditionCreationBudgetReached: engine.ActionReconcile,

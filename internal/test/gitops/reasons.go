@@ -1,6 +1,8 @@
 package gitops
 
 import (
+	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,4 +26,47 @@ func UntestedReasons(page, kind string, covered []metav1.Condition) []string {
 		return []string{"no section " + kind}
 	}
 	return untested
+}
+
+// UndocumentedConditions returns the conditions, such as "Ready=False with reason Refused", that docs/conditions.md
+// does not have in the line below the heading of their reason.
+func UndocumentedConditions(page, kind string, covered []metav1.Condition) (undocumented []string) {
+	_, section, _ := strings.Cut(page, "\n## "+kind+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, c := range covered {
+		_, explained, found := strings.Cut(section, "\n### "+c.Reason+"\n\n")
+		line, _, _ := strings.Cut(explained, "\n\n")
+		said := fmt.Sprintf("%s=%s with reason %s", c.Type, c.Status, c.Reason)
+		if (!found || !strings.Contains(line, fmt.Sprintf("`%s=%s`", c.Type, c.Status))) &&
+			!slices.Contains(undocumented, said) {
+			undocumented = append(undocumented, said)
+		}
+	}
+	slices.Sort(undocumented)
+	return undocumented
+}
+
+// Messages lists the messages of each reason, as conditions have them. If a reason has several, they have the types of
+// their conditions.
+func Messages(covered []metav1.Condition) string {
+	types := map[string]map[string][]string{} // by reason and message
+	for _, c := range covered {
+		if types[c.Reason] == nil {
+			types[c.Reason] = map[string][]string{}
+		}
+		if of := types[c.Reason]; !slices.Contains(of[c.Message], c.Type) {
+			of[c.Message] = append(of[c.Message], c.Type)
+		}
+	}
+	var page strings.Builder
+	for _, reason := range slices.Sorted(maps.Keys(types)) {
+		for _, message := range slices.Sorted(maps.Keys(types[reason])) {
+			conditions := ""
+			if len(types[reason]) > 1 {
+				conditions = " (" + strings.Join(slices.Sorted(slices.Values(types[reason][message])), ", ") + ")"
+			}
+			fmt.Fprintf(&page, "- `%s`%s: %s\n", reason, conditions, message)
+		}
+	}
+	return page.String()
 }
