@@ -9,9 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -26,7 +24,7 @@ func (s *session) statusCommand() *cobra.Command {
 			"actions, and what to do next. Without a name, show a table of Mandates. Those that need a person come first. " +
 			"The command shows individuals by their names in the spec, and no personal data.",
 		Example: "  kubectl mandate status -A\n  kubectl mandate status -n onboarding acme\n" +
-			"  kubectl mandate status -A -o json | jq '.[] | select(.attention == \"NeedsPerson\").name'",
+			"  kubectl mandate status -A -o json | jq '.items[] | select(.attention == \"NeedsPerson\").metadata.name'",
 		ValidArgsFunction: s.completeMandates(false),
 		RunE: func(command *cobra.Command, names []string) error {
 			if len(names) > 0 && (selector != "" || s.allNamespaces) {
@@ -39,7 +37,7 @@ func (s *session) statusCommand() *cobra.Command {
 			return s.show(views, &output, len(names) > 0)
 		},
 	}
-	output.addTo(command, "wide", "json", "yaml")
+	output.addTo(command, "wide")
 	command.Flags().BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "Show the Mandates of all namespaces.")
 	command.Flags().StringVarP(&selector, "selector", "l", "", "Show the Mandates with these labels. Default: all.")
 	return command
@@ -47,7 +45,11 @@ func (s *session) statusCommand() *cobra.Command {
 
 func (s *session) show(views []view, output *outputFlag, named bool) error {
 	if output.structured() {
-		return output.print(s.Out, views)
+		var all []printed
+		for i := range views {
+			all = append(all, views[i].printed())
+		}
+		return output.print(s.Out, !named, all...)
 	}
 	p := newPrinter(s.Out)
 	switch {
@@ -151,13 +153,11 @@ func (c *cluster) addDetails(ctx context.Context, f *facts) error {
 // operatorNamespace finds the operator; "" if it cannot, if the user may not list Deployments, or if there are several
 // operators: which one has the Mandate is not known here.
 func (c *cluster) operatorNamespace(ctx context.Context) string {
-	deployments := &metav1.PartialObjectMetadataList{}
-	deployments.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "DeploymentList"})
-	err := c.List(ctx, deployments, client.MatchingLabels{operatorLabel: operatorName}, client.Limit(2))
-	if err != nil || len(deployments.Items) != 1 {
+	found, err := c.operators(ctx, "")
+	if err != nil || len(found) != 1 {
 		return ""
 	}
-	return deployments.Items[0].Namespace
+	return found[0].Namespace
 }
 
 // services reads the connections of Mandates, each once.

@@ -94,7 +94,7 @@ func TestCommandsNameTheNamespaceOfTheOperator(t *testing.T) {
 	if err := appsv1.AddToScheme(known); err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{Client: fake.NewClientBuilder().WithScheme(known).Build()}
+	c := &cluster{WithWatch: fake.NewClientBuilder().WithScheme(known).Build()}
 	if got := c.operatorNamespace(t.Context()); got != "" {
 		t.Errorf("%q without an operator", got)
 	}
