@@ -153,7 +153,7 @@ func (c *cluster) addDetails(ctx context.Context, f *facts) error {
 // operatorNamespace finds the operator; "" if it cannot, if the user may not list Deployments, or if there are several
 // operators: which one has the Mandate is not known here.
 func (c *cluster) operatorNamespace(ctx context.Context) string {
-	found, err := c.operators(ctx, "")
+	found, err := c.deployments(ctx, "", operatorName)
 	if err != nil || len(found) != 1 {
 		return ""
 	}
