@@ -88,7 +88,7 @@ const (
 	actionLogs   = operatorLog + "{action}"
 	serviceLogs  = operatorLog + `'"error"'` // of its own controller, and of all that used it
 	release      = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
-	resume       = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"suspend":false}}'`
+	resume       = "kubectl mandate resume -n {ns} mandate/{name}"
 	stop         = "kubectl mandate suspend -n {ns} {kind}/{service}"
 	lift         = "kubectl mandate resume -n {ns} {kind}/{service}"
 	mandateTypes = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
