@@ -1,13 +1,20 @@
 package plugin_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clientauthv1 "k8s.io/client-go/pkg/apis/clientauthentication/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
@@ -38,7 +45,42 @@ func TestKubectlRunsThePlugin(t *testing.T) {
 	w.contains(kubectl("mandate", "--version"), "kubectl-mandate ")
 	w.contains(kubectl("mandate", "status", "-n", w.namespace), "acme", "The operator works on (~): 1.")
 	w.contains(kubectl("__complete", "mandate", "status", "-n", w.namespace, ""), "acme\n")
+	w.contains(kubectl("mandate", "status", "-n", w.namespace, "-o", "name"), "mandate.idv.mandate.io/acme\n")
+	w.contains(kubectl("mandate", "options"), "--as-group", "--token", "--request-timeout")
 	w.contains(w.withAuthProvider(binary), "No valid id-token")
+	w.withExecPlugin()
+	w.contains(kubectl("mandate", "status", "-n", w.namespace), "acme")
+	command := exec.CommandContext(t.Context(), env.Kubectl, "mandate", "status", "-n", w.namespace, "--as", "nobody")
+	output, err := command.CombinedOutput()
+	if err == nil || !strings.Contains(string(output), `User "nobody" cannot list`) {
+		t.Errorf("as nobody: %v\n%s", err, output)
+	}
+}
+
+// withExecPlugin has kubectl and the plugin get their credentials from a program, as those of cloud providers do.
+func (w *world) withExecPlugin() {
+	w.Helper()
+	config, err := clientcmd.LoadFromFile(w.kubeconfig)
+	w.check(err)
+	credential, err := json.Marshal(clientauthv1.ExecCredential{
+		TypeMeta: metav1.TypeMeta{APIVersion: clientauthv1.SchemeGroupVersion.String(), Kind: "ExecCredential"},
+		Status: &clientauthv1.ExecCredentialStatus{
+			ClientCertificateData: string(env.Config.CertData), ClientKeyData: string(env.Config.KeyData),
+			Token: env.Config.BearerToken,
+		},
+	})
+	w.check(err)
+	dir := w.TempDir()
+	w.check(os.WriteFile(filepath.Join(dir, "credential.json"), credential, 0o600))
+	for name := range config.AuthInfos {
+		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{
+			APIVersion: clientauthv1.SchemeGroupVersion.String(), Command: "cat",
+			Args: []string{filepath.Join(dir, "credential.json")}, InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+		}}
+	}
+	file := filepath.Join(dir, "kubeconfig")
+	w.check(clientcmd.WriteToFile(*config, file))
+	w.Setenv("KUBECONFIG", file)
 }
 
 // withAuthProvider is what the binary says with a kubeconfig that names an authentication of client-go's own.
@@ -62,22 +104,41 @@ users:
 	return string(output)
 }
 
-// TestDecisionOfAGitOpsTool warns that Flux takes a decision back, and still sets it.
+// applyAs applies a manifest of the Mandate acme as a tool does, with a spec in YAML.
+func (w *world) applyAs(manager, spec string) {
+	w.Helper()
+	manifest := &unstructured.Unstructured{}
+	w.check(yaml.Unmarshal([]byte("apiVersion: idv.mandate.io/v1alpha1\nkind: Mandate\nspec:\n"+spec), &manifest.Object))
+	manifest.SetNamespace(w.namespace)
+	manifest.SetName("acme")
+	manifest.SetLabels(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"})
+	w.check(w.Apply(w.Context(), client.ApplyConfigurationFromUnstructured(manifest), client.ForceOwnership,
+		client.FieldOwner(manager)))
+}
+
+// TestDecisionOfAGitOpsTool lets a tool alone that does not have the decision, and refuses, with what to commit, what a
+// tool would take back.
 func TestDecisionOfAGitOpsTool(t *testing.T) {
+	const flux = "kustomize-controller"
+	spec := "  mandateType: {code: kyc}\n  individuals: [{name: jane, email: " + email + "}]\n"
 	w := newWorld(t, sandbox.Options{})
-	w.mandate("acme")
-	m := &v1alpha1.Mandate{}
-	key := client.ObjectKey{Namespace: w.namespace, Name: "acme"}
+	w.applyAs(flux, spec)
 	w.shows("acme", "7d9f2c41-3")
-	w.check(w.Get(t.Context(), key, m))
-	w.contains(w.run("", 5, "decide", "acme", "Reject"), "no checks are known")
-	m.Labels = map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}
-	w.check(w.Update(t.Context(), m, client.FieldOwner("kustomize-controller")))
-	w.contains(w.run("", 0, "decide", "acme", "Reject", "--yes"),
-		"warning: Flux applies this object (Kustomization apps) and reverts spec.decision", "Set spec.decision")
-	w.check(w.Get(t.Context(), key, m))
-	if m.Spec.Decision == nil || m.Spec.Decision.Outcome != v1alpha1.DecisionReject {
-		t.Errorf("decision %+v", m.Spec.Decision)
+	reject := []string{"decide", "acme", "Reject", "--yes", "--refresh=false"}
+	w.contains(w.run("", 5, "decide", "acme", "Reject", "--refresh=false"), "no checks are known")
+	w.run("", 0, reject...)
+	w.applyAs(flux, spec)
+	want := v1alpha1.Decision{Outcome: v1alpha1.DecisionReject, Evidence: "7d9f2c41-3"}
+	if got := w.decision("acme"); got != want {
+		t.Errorf("the tool has changed the decision to %+v", got)
 	}
-	w.contains(w.run("", 0, "decide", "acme", "Reject", "--yes"), "has this decision already")
+	w.applyAs(flux, spec+"  decision: {outcome: Complete, when: AllChecksPassed}\n")
+	out := w.run("", 3, reject...)
+	w.contains(out, "Flux applies this object (Kustomization apps) and reverts spec.decision", "Nothing was changed")
+	_, manifest, _ := strings.Cut(out, "Commit this:\n")
+	committed := &v1alpha1.Mandate{}
+	w.check(yaml.UnmarshalStrict([]byte(manifest), committed))
+	if now := w.decision("acme"); now.When == "" || committed.Name != "acme" || *committed.Spec.Decision != want {
+		t.Errorf("decision %+v, in the manifest %+v", now, committed.Spec.Decision)
+	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -19,8 +21,13 @@ import (
 	"github.com/mandate-io/idv/internal/tolerant"
 )
 
-// fieldManager of everything that the plugin writes.
-const fieldManager = "kubectl-mandate"
+const (
+	// fieldManager of everything that the plugin writes. Flux takes back what a field manager has set whose name begins
+	// with kubectl.
+	fieldManager = "mandate-plugin"
+	// program is the name of the binary.
+	program = "kubectl-mandate"
+)
 
 // A session is one call of the plugin: the cluster that it talks to, and the streams that it writes to.
 type session struct {
@@ -35,7 +42,7 @@ type session struct {
 func newSession(streams Streams) *session {
 	config := genericclioptions.NewConfigFlags(true)
 	config.WrapConfigFn = func(c *rest.Config) *rest.Config {
-		c.UserAgent = fieldManager
+		c.UserAgent = program
 		c.QPS, c.Burst = 50, 100 // as kubectl
 		return tolerant.Config(c)
 	}
@@ -73,6 +80,8 @@ func (s *session) namespace() (string, error) {
 func scheme() *runtime.Scheme {
 	known := runtime.NewScheme()
 	utilruntime.Must(authenticationv1.AddToScheme(known))
+	utilruntime.Must(authorizationv1.AddToScheme(known))
+	utilruntime.Must(coordinationv1.AddToScheme(known))
 	utilruntime.Must(corev1.AddToScheme(known))
 	utilruntime.Must(v1alpha1.AddToScheme(known))
 	return known
@@ -80,7 +89,7 @@ func scheme() *runtime.Scheme {
 
 // A cluster is a connection to the API server, with the namespace of the call.
 type cluster struct {
-	client.Client
+	client.WithWatch
 	namespace string
 	errOut    io.Writer
 }
@@ -99,11 +108,12 @@ func (s *session) cluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.New(config, client.Options{Scheme: scheme(), FieldOwner: fieldManager})
+	config.WarningHandler = rest.NewWarningWriter(s.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme(), FieldOwner: fieldManager})
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{Client: c, namespace: namespace, errOut: s.ErrOut}, nil
+	return &cluster{WithWatch: c, namespace: namespace, errOut: s.ErrOut}, nil
 }
 
 func (c *cluster) key(name string) client.ObjectKey {
