@@ -81,8 +81,8 @@ func TestDecidedOtherwise(t *testing.T) {
 	w.ready("acme")
 }
 
-// The service has a name of its own for the state in review. The status says so, and the decision is sent as soon as
-// spec.states says what the name means.
+// The service has a name of its own for the state in review. The status says so within a poll or two, and the decision is
+// sent as soon as spec.states says what the name means.
 func TestStateUnknown(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -92,8 +92,12 @@ func TestStateUnknown(t *testing.T) {
 	m := w.until("acme", "shown with all checks", func(m *v1alpha1.Mandate) bool {
 		return m.Status.State == "under review" && m.Status.Progress == "3/3"
 	})
+	reads := w.requests(control.RetrieveApplication)
 	w.mandate("acme", "{"+decision(m, v1alpha1.DecisionComplete)+"}")
 	w.stalled("acme", v1alpha1.ReasonStateUnknown)
+	if n := w.requests(control.RetrieveApplication) - reads; n > 4 {
+		t.Errorf("%d reads showed the state before the status did", n)
+	}
 	if got := w.acts(); got != "[]" {
 		t.Errorf("the operator sent %s", got)
 	}

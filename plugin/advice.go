@@ -89,6 +89,7 @@ const (
 	release      = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
 	resume       = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"suspend":false}}'`
 	mandateTypes = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
+	states       = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.states}'"
 	cancel       = "kubectl delete mandateaction -n {ns} {action}"
 	findOperator = "kubectl get pods -A -l " + operatorPods
 	repeatAction = "kubectl mandate {verb} -n {ns} {name} {individual}"
@@ -128,7 +129,7 @@ var mandateCommands = map[string][]string{
 	v1alpha1.ReasonSecretNotForThis:          {logs, "kubectl label secret -n {ns} NAME idv.mandate.io/use=individual"},
 	v1alpha1.ReasonSecretNotFound:            {logs},
 	v1alpha1.ReasonSpecDiffers:               {logs, adopt},
-	v1alpha1.ReasonStateUnknown:              {"kubectl edit {kind} -n {ns} {service}"},
+	v1alpha1.ReasonStateUnknown:              {states, "kubectl edit {kind} -n {ns} {service}"},
 	v1alpha1.ReasonSuspended:                 {resume},
 	string(v1alpha1.OutcomeDeleted):          {refresh},
 }
@@ -152,6 +153,7 @@ var serviceCommands = map[string][]string{
 	v1alpha1.ReasonSecretInvalid:                {showService},
 	v1alpha1.ReasonSecretNotForThis:             {showService},
 	v1alpha1.ReasonSecretNotFound:               {showService},
+	v1alpha1.ReasonStateUnknown:                 {states, "kubectl edit {kind} -n {ns} {service}"},
 	v1alpha1.ReasonUnreachable:                  {serviceLogs, check},
 	v1alpha1.ReasonWritesFailing:                {serviceLogs, probe},
 	v1alpha1.ReasonNamespaceSelectorInvalid:     {showService},

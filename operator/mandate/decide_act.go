@@ -291,6 +291,8 @@ func decisionReason(f facts) string {
 		return v1alpha1.ReasonDecisionWaiting
 	}
 	switch {
+	case a.stage == client.StageUnknown && (wanted.When == "" || a.evidence.checks == checksPassed):
+		return v1alpha1.ReasonStateUnknown
 	case wanted.When != "" && !ruleHolds(f):
 		return v1alpha1.ReasonDecisionWaiting
 	case a.stage == client.StageOpen && a.evidence.checks >= checksSettled && isHeld(f):

@@ -93,13 +93,23 @@ func (r *observer) observeApplication(ctx context.Context, application *idv.Appl
 	}
 	r.application = application
 	r.facts.bound = r.facts.bound || r.facts.id != 0 && (r.facts.create.adopt == 0 || r.facts.create.adopt == r.facts.id)
-	a.stage = r.session.Connection.States.Stage(application.State)
 	a.archived = application.Archived
 	r.projection = project(r.mandate, r.matching.Individuals, application)
+	r.observeState(application.State)
 	if r.projection.hash() != projectionOf(&r.mandate.Status).hash() {
 		r.learn(func(s *localState) { s.changed = r.facts.now })
 	}
 	r.applicationRead()
+}
+
+// observeState finds out what the state of the application means, and has the service show its name.
+func (r *observer) observeState(state idv.State) {
+	names, stage := r.session.Connection.States, &r.facts.application.stage
+	*stage = names.Stage(state)
+	if *stage == idv.StageUnknown && !engine.IndividualsDone(r.projection.individuals, names) {
+		*stage = idv.StageOpen
+	}
+	r.services.Connections.SeeState(r.session.Key, r.projection.state, r.facts.now)
 }
 
 // observeCandidate does so with an application of which nobody but a notification says that it is this Mandate's.

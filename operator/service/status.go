@@ -110,7 +110,10 @@ func (r *Reconciler) writeStatus(
 	setWarning(status, generation, v1alpha1.ConditionInUse, remains, remainingMessage(found.needed))
 	setShared(status, generation, v1alpha1.ConditionApplicationsMissing, found.confirming >= manyMissing)
 	setShared(status, generation, v1alpha1.ConditionAccountChanged, e.account.isChanged(status, found))
-	showAccount(status, e.made.account, r.config.Connections.Proofs(connection.KeyOfService(service)))
+	key := connection.KeyOfService(service)
+	showAccount(status, e.made.account, r.config.Connections.Proofs(key))
+	showStates(status, namesOf(service), r.config.Connections.States(key))
+	setStatesUnderstood(status, generation, found.unknown == 0)
 	if equality.Semantic.DeepEqual(status, service.ServiceStatus()) {
 		return nil
 	}
@@ -120,17 +123,17 @@ func (r *Reconciler) writeStatus(
 	e.written, e.writtenFrom = updated, service.GetResourceVersion()
 	for kind, action := range announced {
 		c := meta.FindStatusCondition(status.Conditions, kind)
-		if c != nil && !meta.IsStatusConditionTrue(service.ServiceStatus().Conditions, kind) {
+		if c != nil && meta.FindStatusCondition(service.ServiceStatus().Conditions, kind) == nil {
 			r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, c.Reason, action, "%s", c.Message)
 		}
 	}
 	return nil
 }
 
-// announced are the conditions of which an event tells when they become True, and the actions of these events.
+// announced are the conditions of which an event tells when they come, and the actions of these events.
 var announced = map[string]string{
 	v1alpha1.ConditionInUse: engine.ActionDelete, v1alpha1.ConditionApplicationsMissing: engine.ActionObserve,
-	v1alpha1.ConditionAccountChanged: engine.ActionObserve,
+	v1alpha1.ConditionAccountChanged: engine.ActionObserve, v1alpha1.ConditionStatesUnderstood: engine.ActionObserve,
 }
 
 // setProgress sets Ready, and Stalled while a person must act.

@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"slices"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+)
+
+// WaitsForState reports whether a Mandate waits, for an outcome at least, while the name of its application's state is
+// not known.
+func WaitsForState(m *v1alpha1.Mandate, names idv.StateNames) bool {
+	status := &m.Status
+	return !m.Spec.Suspend && m.DeletionTimestamp.IsZero() && status.ApplicationID != nil && status.Outcome == "" &&
+		names.Stage(idv.State{Name: status.State}) == idv.StageUnknown && IndividualsDone(status.Individuals, names)
+}
+
+// IndividualsDone reports whether all individuals have done their checks, as far as a status shows it: the application
+// is in review, or over. Before that, it makes no difference whether the name of its state is known.
+func IndividualsDone(individuals []v1alpha1.IndividualStatus, names idv.StateNames) bool {
+	return !slices.ContainsFunc(individuals, func(individual v1alpha1.IndividualStatus) bool {
+		return !isDone(&individual, names)
+	})
+}
+
+// isDone reports whether no check waits for an individual. A service that does not count checks says so only by one that
+// has failed.
+func isDone(individual *v1alpha1.IndividualStatus, names idv.StateNames) bool {
+	if individual.ChecksPending == nil || *individual.ChecksPending > 0 {
+		return false // it was not found, or waits
+	}
+	counted := ptr.Deref(individual.ChecksInReview, 0) + ptr.Deref(individual.ChecksPassed, 0)
+	return counted > 0 || slices.ContainsFunc(individual.Checks, func(check v1alpha1.CheckStatus) bool {
+		return check.State != nil && names.Failed(idv.State{Name: check.State.Name})
+	})
+}
