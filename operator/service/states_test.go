@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -90,4 +92,37 @@ func TestStatesUnderstood(t *testing.T) {
 	if len(status.Conditions) != 0 {
 		t.Errorf("afterwards, the conditions are %+v", status.Conditions)
 	}
+}
+
+// aService is a cache that has one service.
+type aService struct {
+	client.Reader
+	v1alpha1.IdentityService
+}
+
+func (s *aService) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	s.DeepCopyInto(into.(*v1alpha1.IdentityService))
+	return nil
+}
+
+// The first Mandate that waits for the meaning of a state has its service say so at once, and the others do not.
+func TestMandateThatWaitsForState(t *testing.T) {
+	t.Parallel()
+	service := &aService{}
+	service.Finalizers = []string{v1alpha1.ServiceFinalizer}
+	r := &Reconciler{config: Config{Cache: service}}
+	m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: "team"}}
+	m.Status.ApplicationID, m.Status.State = new(int64(7)), "in review"
+	m.Status.Individuals = []v1alpha1.IndividualStatus{{ChecksPending: new(int64(0)), ChecksPassed: new(int64(3))}}
+	check := func(want int) {
+		t.Helper()
+		if got := r.mandateChanged(t.Context(), m); len(got) != want {
+			t.Errorf("%q has %d services reconciled, want %d", m.Status.State, len(got), want)
+		}
+	}
+	check(0)
+	m.Status.State = "under review"
+	check(1)
+	setStatesUnderstood(&service.Status, 1, false)
+	check(0)
 }
