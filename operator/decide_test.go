@@ -81,8 +81,8 @@ func TestDecidedOtherwise(t *testing.T) {
 	w.ready("acme")
 }
 
-// The service has a name of its own for the state in review. The status says so within a poll or two, and the decision is
-// sent as soon as spec.states says what the name means.
+// The service has a name of its own for the state in review. The status says so within a poll or two, and the decision
+// is sent as soon as spec.states says what the name means.
 func TestStateUnknown(t *testing.T) {
 	t.Parallel()
 	w := running(t)

@@ -25,8 +25,8 @@ func IndividualsDone(individuals []v1alpha1.IndividualStatus, names idv.StateNam
 	})
 }
 
-// isDone reports whether no check waits for an individual. A service that does not count checks says so only by one that
-// has failed.
+// isDone reports whether no check waits for an individual. A service that does not count checks says so only by one
+// that has failed.
 func isDone(individual *v1alpha1.IndividualStatus, names idv.StateNames) bool {
 	if individual.ChecksPending == nil || *individual.ChecksPending > 0 {
 		return false // it was not found, or waits

@@ -37,12 +37,12 @@ var renamed = map[string]idv.StateNames{
 
 // unreadable are the dialects in which the client cannot read the application at all.
 var unreadable = []string{
-	"apiPermission", "credentials", "forbiddenObject", "forbiddenOperation", "grantType", "ids", "ingress404", "olderTokens",
-	"readAnswer", "tokenBasic", "trailingSlash",
+	"apiPermission", "credentials", "forbiddenObject", "forbiddenOperation", "grantType", "ids", "ingress404",
+	"olderTokens", "readAnswer", "tokenBasic", "trailingSlash",
 }
 
-// In each dialect of the sandbox, nothing is said of a state before the individuals are done, nor of one that the client
-// knows or a person has explained. Every other name is said as soon as they are.
+// In each dialect of the sandbox, nothing is said of a state before the individuals are done, nor of one that the
+// client knows or a person has explained. Every other name is said as soon as they are.
 func TestStatesOfEveryDialect(t *testing.T) {
 	var read atomic.Int32
 	t.Run("dialects", func(t *testing.T) {
@@ -67,6 +67,16 @@ func TestStatesOfEveryDialect(t *testing.T) {
 	}
 }
 
+// anApplication is one of two individuals, in a dialect of the sandbox, with what a status shows of it.
+type anApplication struct {
+	*testing.T
+	client  *idv.Client
+	control *control.Client
+	id      int64
+	mandate *v1alpha1.Mandate
+	shown   v1alpha1.MandateStatus
+}
+
 // walk plays the individuals, step by step. It reports whether the application can be read.
 func (a *anApplication) walk(dialect string) bool {
 	a.Helper()
@@ -84,16 +94,6 @@ func (a *anApplication) walk(dialect string) bool {
 		}
 	}
 	return true
-}
-
-// anApplication is one of two individuals, in a dialect of the sandbox, with what a status shows of it.
-type anApplication struct {
-	*testing.T
-	client  *idv.Client
-	control *control.Client
-	id      int64
-	mandate *v1alpha1.Mandate
-	shown   v1alpha1.MandateStatus
 }
 
 func newApplicationIn(t *testing.T, name, value string) *anApplication {
