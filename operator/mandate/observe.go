@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"strconv"
@@ -102,10 +103,11 @@ func (r *observer) observeApplication(ctx context.Context, application *idv.Appl
 	r.applicationRead()
 }
 
-// observeState finds out what the state of the application means, and has the service show its name.
+// observeState finds out what the state of the application means, and has the service show its name. The id of a state
+// without a name is its name in the status, so that people can explain it.
 func (r *observer) observeState(state idv.State) {
 	names, stage := r.session.Connection.States, &r.facts.application.stage
-	*stage = names.Stage(state)
+	*stage = names.Stage(idv.State{Name: cmp.Or(state.Name, r.projection.state)})
 	if *stage == idv.StageUnknown && !engine.IndividualsDone(r.projection.individuals, names) {
 		*stage = idv.StageOpen
 	}
