@@ -315,8 +315,8 @@ func isHeld(f facts) bool { return f.now.Sub(f.application.evidence.since) >= f.
 
 // ruleRemains is for how long the evidence still has to stay as it is; 0 if nothing waits for that.
 func ruleRemains(f facts) time.Duration {
-	e := f.application.evidence
-	if f.act.decision.Outcome == "" || f.final() || !f.application.read() || e.checks < checksSettled {
+	e, unknown := f.application.evidence, f.application.stage == client.StageUnknown
+	if f.act.decision.Outcome == "" || f.final() || !f.application.read() || e.checks < checksSettled || unknown {
 		return 0
 	}
 	return max(0, f.act.ruleDelay-f.now.Sub(e.since))

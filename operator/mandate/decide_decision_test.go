@@ -71,7 +71,7 @@ func decisions() map[string]decideCase {
 				f.application.stage = client.StageUnknown
 				f.application.evidence.checks, f.application.evidence.since = checksPassed, now
 			}),
-			want: waitFor(v1alpha1.ReasonStateUnknown, 10*time.Minute),
+			want: wait(v1alpha1.ReasonStateUnknown),
 		},
 		"a state that nobody knows, and checks that the rule waits for": {
 			facts: decided(completeRule, func(f *facts) { f.application.stage = client.StageUnknown }),
