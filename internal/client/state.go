@@ -57,6 +57,16 @@ func (s Stage) String() string { return stageWords[s] }
 // openNames are names of states before the review, folded (not documented: our reading).
 var openNames = []string{"created", "pending", "draft", "awaitingindividuals", "inprogress"}
 
+// endWords begin the names of states that sound as if the application was over, folded (not documented: our reading).
+// Only StateNames say whether it is.
+var endWords = []string{"abandon", "cancel", "close", "delete", "expire", "revoke", "terminate", "withdr"}
+
+// SoundsOver reports whether the name of a state is likely to mean that the application is over.
+func (s State) SoundsOver() bool {
+	folded := wire.FoldName(s.Name)
+	return slices.ContainsFunc(endWords, func(word string) bool { return strings.HasPrefix(folded, word) })
+}
+
 // StateNames are a service's own names for the stages and the results of checks, in addition to those that the client
 // knows.
 type StateNames struct{ InReview, Completed, Rejected, Closed, CheckPassed, CheckFailed []string }

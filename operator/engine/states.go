@@ -14,15 +14,18 @@ import (
 func WaitsForState(m *v1alpha1.Mandate, names idv.StateNames) bool {
 	status := &m.Status
 	return !m.Spec.Suspend && m.DeletionTimestamp.IsZero() && status.ApplicationID != nil && status.Outcome == "" &&
-		names.Stage(idv.State{Name: status.State}) == idv.StageUnknown && IndividualsDone(status.Individuals, names)
+		StageOf(idv.State{Name: status.State}, status.Individuals, names) == idv.StageUnknown
 }
 
-// IndividualsDone reports whether all individuals have done their checks, as far as a status shows it: the application
-// is in review, or over. Before that, it makes no difference whether the name of its state is known.
-func IndividualsDone(individuals []v1alpha1.IndividualStatus, names idv.StateNames) bool {
-	return !slices.ContainsFunc(individuals, func(individual v1alpha1.IndividualStatus) bool {
-		return !isDone(&individual, names)
-	})
+// StageOf is the stage of an application with these individuals. A name that nobody has explained makes no difference
+// before all of them are done, unless it sounds as if the application was over.
+func StageOf(state idv.State, individuals []v1alpha1.IndividualStatus, names idv.StateNames) idv.Stage {
+	stage := names.Stage(state)
+	waits := slices.ContainsFunc(individuals, func(i v1alpha1.IndividualStatus) bool { return !isDone(&i, names) })
+	if stage == idv.StageUnknown && waits && !state.SoundsOver() {
+		return idv.StageOpen
+	}
+	return stage
 }
 
 // isDone reports whether no check waits for an individual. A service that does not count checks says so only by one

@@ -23,10 +23,18 @@ func TestWaitsForState(t *testing.T) {
 		"a name that was explained": {func(m *v1alpha1.Mandate) { m.Status.State = "Withdrawn" }, false},
 		"a name before the review":  {func(m *v1alpha1.Mandate) { m.Status.State = "in_progress" }, false},
 		"no name":                   {func(m *v1alpha1.Mandate) { m.Status.State = "" }, false},
-		"an outcome":                {func(m *v1alpha1.Mandate) { m.Status.Outcome = v1alpha1.OutcomeRejected }, false},
-		"suspended":                 {func(m *v1alpha1.Mandate) { m.Spec.Suspend = true }, false},
-		"no application":            {func(m *v1alpha1.Mandate) { m.Status.ApplicationID = nil }, false},
-		"being deleted":             {func(m *v1alpha1.Mandate) { m.DeletionTimestamp = new(metav1.Now()) }, false},
+		"an end before they are done": {
+			func(m *v1alpha1.Mandate) {
+				m.Status.State, *m.Status.Individuals[1].ChecksPending = "Cancelled by user", 1
+			}, true,
+		},
+		"an end that was explained": {
+			func(m *v1alpha1.Mandate) { m.Status.State, *m.Status.Individuals[1].ChecksPending = "withdrawn", 1 }, false,
+		},
+		"an outcome":     {func(m *v1alpha1.Mandate) { m.Status.Outcome = v1alpha1.OutcomeRejected }, false},
+		"suspended":      {func(m *v1alpha1.Mandate) { m.Spec.Suspend = true }, false},
+		"no application": {func(m *v1alpha1.Mandate) { m.Status.ApplicationID = nil }, false},
+		"being deleted":  {func(m *v1alpha1.Mandate) { m.DeletionTimestamp = new(metav1.Now()) }, false},
 		"an individual that is not found": {
 			func(m *v1alpha1.Mandate) { m.Status.Individuals[1] = v1alpha1.IndividualStatus{Name: "joe"} }, false,
 		},

@@ -106,12 +106,10 @@ func (r *observer) observeApplication(ctx context.Context, application *idv.Appl
 // observeState finds out what the state of the application means, and has the service show its name. The id of a state
 // without a name is its name in the status, so that people can explain it.
 func (r *observer) observeState(state idv.State) {
-	names, stage := r.session.Connection.States, &r.facts.application.stage
-	*stage = names.Stage(idv.State{Name: cmp.Or(state.Name, r.projection.state)})
-	if *stage == idv.StageUnknown && !engine.IndividualsDone(r.projection.individuals, names) {
-		*stage = idv.StageOpen
-	}
-	r.services.Connections.SeeState(r.session.Key, r.projection.state, r.facts.now)
+	p := r.projection
+	state.Name = cmp.Or(state.Name, p.state)
+	r.facts.application.stage = engine.StageOf(state, p.individuals, r.session.Connection.States)
+	r.services.Connections.SeeState(r.session.Key, p.state, r.facts.now)
 }
 
 // observeCandidate does so with an application of which nobody but a notification says that it is this Mandate's.
