@@ -51,8 +51,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// A decision costs three writes: its entry in the log, the result, and the status. The first application of a service in
-// a state costs one more, for its name. The test is not parallel, because the API server counts all requests.
+// A decision costs three writes: its entry in the log, the result, and the status. The first application of a service
+// in a state costs one more, for its name. The test is not parallel, because the API server counts all requests.
 func TestCostOfADecision(t *testing.T) {
 	w := connected(t)
 	w.start("--settle-delay=1m")

@@ -9,7 +9,8 @@ import (
 	"github.com/mandate-io/idv/plugin/readings"
 )
 
-// The list has the names that the operator has seen and those that are read now, as the suggested settings explain them.
+// The list has the names that the operator has seen and those that are read now, as the suggested settings explain
+// them.
 func TestStates(t *testing.T) {
 	s := newService(t, dialect.Dialect{StateNames: dialect.StateNamesOther})
 	options := s.options()
