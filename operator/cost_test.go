@@ -26,8 +26,8 @@ func TestCost(t *testing.T) {
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 	w.mandate("warmup", "{}")
 	w.ready("warmup")
-	// Once for twenty Mandates, the operator reserves a part of the budget.
-	w.costs(before, perMandate(1).plus(counts{"PATCH identityservices/status": 2}))
+	// The service works, the name of a state and, once for twenty Mandates, a part of the budget.
+	w.costs(before, perMandate(1).plus(counts{"PATCH identityservices/status": 3}))
 
 	const mandates = 5
 	before = apiWrites(t)
@@ -52,8 +52,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// A decision costs three writes: its entry in the log, the result, and the status. The test is not parallel, because
-// the API server counts all requests.
+// A decision costs three writes: its entry in the log, the result, and the status. The first application of a service
+// in a state costs one more, for its name. The test is not parallel, because the API server counts all requests.
 func TestCostOfADecision(t *testing.T) {
 	w := connected(t)
 	w.start("--settle-delay=1m")
@@ -61,11 +61,13 @@ func TestCostOfADecision(t *testing.T) {
 	w.mandate("acme", "{}")
 	w.play(w.ready("acme"), control.ResultPass)
 	seen := w.inReview("acme")
+	w.stateNames("default", "created Open", "in review InReview")
 	before := apiWrites(t)
 	w.mandate("acme", "{"+decision(seen, v1alpha1.DecisionComplete)+"}")
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 	w.costs(before, counts{
 		"APPLY mandates": 1, "PATCH applicationrecords": 2, "PATCH mandates/status": 1, "POST events": 1,
+		"PATCH identityservices/status": 1,
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// A manifest that decides by a rule completes its application once all checks have passed for some time, and never one
-// of which a check failed.
+// A manifest that decides by a rule completes its application once all checks have passed for some time, in which the
+// application is polled as ever, and never one of which a check failed.
 func TestDecisionByRule(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -23,11 +23,14 @@ func TestDecisionByRule(t *testing.T) {
 	w.play(globex, control.ResultFail)
 	w.play(acme, control.ResultPass)
 	w.inReview("acme")
-	passed := time.Now()
+	passed, reads := time.Now(), w.requests(control.RetrieveApplication)
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 	w.condition("acme", v1alpha1.ConditionDecided, metav1.ConditionTrue, v1alpha1.ReasonDecided)
 	if waited := time.Since(passed); waited < 15*time.Second { // twenty times the shortest interval
 		t.Errorf("completed %s after the checks had passed", waited)
+	}
+	if n := w.requests(control.RetrieveApplication) - reads; n < 10 { // at least every two seconds, of two applications
+		t.Errorf("%d reads in twenty seconds", n)
 	}
 	if m := w.ready("globex"); m.Status.State != "in review" {
 		t.Errorf("checks have failed, and the application is %s", m.Status.State)
@@ -81,8 +84,8 @@ func TestDecidedOtherwise(t *testing.T) {
 	w.ready("acme")
 }
 
-// The service has a name of its own for the state in review. The status says so, and the decision is sent as soon as
-// spec.states says what the name means.
+// The service has a name of its own for the state in review. The status says so within a poll or two, and the decision
+// is sent as soon as spec.states says what the name means.
 func TestStateUnknown(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -92,8 +95,12 @@ func TestStateUnknown(t *testing.T) {
 	m := w.until("acme", "shown with all checks", func(m *v1alpha1.Mandate) bool {
 		return m.Status.State == "under review" && m.Status.Progress == "3/3"
 	})
+	reads := w.requests(control.RetrieveApplication)
 	w.mandate("acme", "{"+decision(m, v1alpha1.DecisionComplete)+"}")
 	w.stalled("acme", v1alpha1.ReasonStateUnknown)
+	if n := w.requests(control.RetrieveApplication) - reads; n > 4 {
+		t.Errorf("%d reads showed the state before the status did", n)
+	}
 	if got := w.acts(); got != "[]" {
 		t.Errorf("the operator sent %s", got)
 	}

@@ -145,6 +145,9 @@ var (
 		"Slots of a connection that reconciliations use now, by kind.", []string{"connection", "kind"}, nil)
 	waiting = prometheus.NewDesc("idv_connection_waiting",
 		"Objects that wait for a slot of a connection now, by kind.", []string{"connection", "kind"}, nil)
+	statesUnknown = prometheus.NewDesc("idv_connection_states_unknown",
+		"Mandates of a connection that wait while nobody has explained the name of their application's state.",
+		[]string{"connection"}, nil)
 	slots = prometheus.NewDesc("idv_connection_slots",
 		"Slots of each connection for one kind (--max-concurrent-reconciles).", nil, nil)
 )
@@ -152,7 +155,7 @@ var (
 // connectionMetrics tell how the connections are used. If there are too many, those whose circuit is not closed come
 // first: they are the ones that somebody looks for.
 func connectionMetrics(connections interface{ Usage() []connection.Usage }, capacity int) computed {
-	return computed{[]*prometheus.Desc{circuitBreakers, slotsUsed, waiting, slots}, func(add add) {
+	return computed{[]*prometheus.Desc{circuitBreakers, statesUnknown, slotsUsed, waiting, slots}, func(add add) {
 		usage := connections.Usage()
 		slices.SortFunc(usage, func(a, b connection.Usage) int {
 			byState := cmp.Compare(b.State, a.State) // open, half-open, closed
@@ -164,6 +167,7 @@ func connectionMetrics(connections interface{ Usage() []connection.Usage }, capa
 				name = otherConnectionsLabel
 			}
 			add(circuitBreakers, 1, name, string(u.State), u.Failing.String())
+			add(statesUnknown, float64(u.StatesUnknown), name)
 			for kind, of := range map[string]connection.SlotUsage{kindMandate: u.Mandates, kindAction: u.Actions} {
 				add(slotsUsed, float64(of.Used), name, kind)
 				add(waiting, float64(of.Waiting), name, kind)

@@ -3,9 +3,12 @@ package operator
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
 )
@@ -23,7 +26,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	for i := range many {
 		usage = append(usage, connection.Usage{
 			Key:   connection.Key{Kind: "IdentityService", Namespace: fmt.Sprintf("team-%03d", i), Name: "default"},
-			State: connection.Closed, Mandates: connection.SlotUsage{Used: 1, Waiting: 2},
+			State: connection.Closed, Mandates: connection.SlotUsage{Used: 1, Waiting: 2}, StatesUnknown: 3,
 		})
 	}
 	usage[many-1].State, usage[many-1].Failing = connection.Open, connection.Read
@@ -41,7 +44,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	if !failing {
 		t.Error("the connection that fails has no series of its own")
 	}
-	if sums[circuitBreakers] != many || sums[slotsUsed] != many || sums[waiting] != 2*many || sums[slots] != 10 {
+	if sums[circuitBreakers] != many || sums[slotsUsed] != many || sums[waiting] != 2*many || sums[slots] != 10 ||
+		sums[statesUnknown] != 3*many {
 		t.Errorf("the sums are %v", sums)
 	}
 }
@@ -55,6 +59,32 @@ func TestCreateOutcome(t *testing.T) {
 	} {
 		if got := createOutcome(outcome); got != want {
 			t.Errorf("%s counts as %q, want %q", outcome, got, want)
+		}
+	}
+}
+
+// An application counts as expiring from a week before the service deletes it, until it has an outcome.
+func TestExpiring(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for name, c := range map[string]struct {
+		in      time.Duration
+		outcome v1alpha1.Outcome
+		want    float64
+	}{
+		"eight days": {in: 8 * day}, "six days": {in: 6 * day, want: 1}, "overdue": {in: -day, want: 1},
+		"six days, with an outcome": {in: 6 * day, outcome: v1alpha1.OutcomeCompleted},
+	} {
+		expiry := metav1.NewTime(time.Now().Add(c.in))
+		m := v1alpha1.Mandate{Status: v1alpha1.MandateStatus{ExpiryTime: &expiry, Outcome: c.outcome}}
+		var got float64
+		addMandates(func(metric *prometheus.Desc, value float64, _ ...string) {
+			if metric == expiringMandates {
+				got += value
+			}
+		}, []v1alpha1.Mandate{m}, func(*v1alpha1.Mandate) time.Duration { return 0 })
+		if got != c.want {
+			t.Errorf("%s: %v are expiring, want %v", name, got, c.want)
 		}
 	}
 }

@@ -87,6 +87,7 @@ const (
 	lift         = "kubectl mandate resume -n {ns} {kind}/{service}"
 	mandateTypes = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
 	showStatus   = "kubectl mandate status -n {ns} {name}"
+	states       = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.states}'"
 	cancel       = "kubectl delete mandateaction -n {ns} {action}"
 	findOperator = "kubectl get pods -A -l " + operatorPods
 	repeatAction = "kubectl mandate {verb} -n {ns} {name} {individual}"
@@ -128,7 +129,7 @@ var mandateCommands = map[string][]string{
 	v1alpha1.ReasonSecretNotForThis:          {"kubectl label secret -n {ns} NAME idv.mandate.io/use=individual"},
 	v1alpha1.ReasonSecretNotFound:            {showSpec},
 	v1alpha1.ReasonSpecDiffers:               {adopt},
-	v1alpha1.ReasonStateUnknown:              {"kubectl edit {kind} -n {ns} {service}"},
+	v1alpha1.ReasonStateUnknown:              {states, "kubectl edit {kind} -n {ns} {service}"},
 	v1alpha1.ReasonSuspended:                 {resume},
 	string(v1alpha1.OutcomeDeleted):          {refresh},
 }
@@ -154,6 +155,7 @@ var serviceCommands = map[string][]string{
 	v1alpha1.ReasonSecretInvalid:                {showService},
 	v1alpha1.ReasonSecretNotForThis:             {showService},
 	v1alpha1.ReasonSecretNotFound:               {showService},
+	v1alpha1.ReasonStateUnknown:                 {states, "kubectl edit {kind} -n {ns} {service}"},
 	v1alpha1.ReasonUnreachable:                  {check},
 	v1alpha1.ReasonWritesFailing:                {probe},
 	v1alpha1.ReasonNamespaceSelectorInvalid:     {showService},

@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/printable"
 	"github.com/mandate-io/idv/plugin/readings"
 )
@@ -188,6 +189,7 @@ func (s *session) showReadings(result *readings.Result, target service, output *
 		}
 	}
 	p.line()
+	p.states(v.States)
 	var sent []string
 	for _, kind := range sortedKeys(v.Sent) {
 		sent = append(sent, plural(int64(v.Sent[kind]), kind))
@@ -207,6 +209,23 @@ func (s *session) showReadings(result *readings.Result, target service, output *
 	return err
 }
 
+// states lists the names of states with what they mean, and what to set for those that nobody has explained.
+func (p *printer) states(states []v1alpha1.StateStatus) {
+	if len(states) == 0 {
+		return
+	}
+	p.line(p.styled(bold, "States of applications"))
+	for _, s := range states {
+		text := string(s.Stage)
+		if text == idv.StageUnknown.String() {
+			text += fmt.Sprintf(": if it means in review, set states: {inReview: [%q]} in the spec; likewise completed, "+
+				"rejected, and closed if it is over otherwise", s.Name)
+		}
+		p.finding(printable.Text(s.Name), text)
+	}
+	p.line()
+}
+
 func (p *printer) finding(name, text string) {
 	p.wrap(fmt.Sprintf("  %-19s ", name), strings.Repeat(" ", 22), text)
 }
@@ -224,7 +243,7 @@ func (s *session) connection(ctx context.Context, flags *connectionFlags) (*read
 	}
 	options := &readings.Options{
 		Settings: *target.Settings(), Credentials: from.Credentials, UserAgent: program, Applications: applications,
-		Report: flags.report,
+		Report: flags.report, States: target.ServiceStatus().States,
 	}
 	settings := &options.Settings
 	if settings.BaseURL, err = from.belongsTo(cmp.Or(flags.baseURL, settings.BaseURL)); err != nil {

@@ -168,7 +168,9 @@ func TestSandboxFile(t *testing.T) {
 // TestMandate reads the application of a Mandate, with what its status says.
 func TestMandate(t *testing.T) {
 	testenv.SkipIfShort(t)
-	w := newWorld(t, sandbox.Options{Dialect: dialect.Dialect{IndividualOrder: dialect.IndividualsNewestFirst}})
+	w := newWorld(t, sandbox.Options{Dialect: dialect.Dialect{
+		IndividualOrder: dialect.IndividualsNewestFirst, StateNames: dialect.StateNamesCodes,
+	}})
 	w.connect()
 	w.start()
 	m := &v1alpha1.Mandate{ObjectMeta: w.named("first")}
@@ -178,7 +180,13 @@ func TestMandate(t *testing.T) {
 	w.check(w.Create(t.Context(), m))
 	w.run("", 0, "wait", "first", "--timeout=60s")
 	w.contains(w.examine(0, "", "--identityservice", "default", "--mandate", "first"), "the reference tells people apart",
-		"individualOrder=newest_first", "applicationReference=shown")
+		"individualOrder=newest_first", "applicationReference=shown", "States of applications\n  S12 ",
+		`Unknown: if it means in review, set states: {inReview: ["S12"]}`)
+	object := &v1alpha1.IdentityService{}
+	w.check(w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "default"}, object))
+	if states := object.Status.States; len(states) != 1 || states[0].Name != "S12" || states[0].Stage != "Unknown" {
+		t.Errorf("the service shows the states %+v", states)
+	}
 	w.contains(w.examine(1, "", "--identityservice", "default", "--mandate", "second"), `"second" not found`)
 	if strings.Contains(w.output.String(), email) || strings.Contains(w.output.String(), "second@example.com") {
 		t.Errorf("personal data in the output:\n%s", w.output.String())

@@ -216,6 +216,9 @@ func newServiceView(m *v1alpha1.Mandate, s service) serviceView {
 			shown.Problems = append(shown.Problems, viewOf(conditions, kind))
 		}
 	}
+	if meta.IsStatusConditionFalse(conditions, v1alpha1.ConditionStatesUnderstood) {
+		shown.Problems = append(shown.Problems, viewOf(conditions, v1alpha1.ConditionStatesUnderstood))
+	}
 	return shown
 }
 

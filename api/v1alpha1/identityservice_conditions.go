@@ -30,6 +30,10 @@ const ConditionCreationSuspended = "CreationSuspended"
 // spec.creation allows no more e-mails now. Its reason is ReasonCreationBudgetReached.
 const ConditionCreationBudgetReached = "CreationBudgetReached"
 
+// ConditionStatesUnderstood is present, and False, only while the outcome of a Mandate or a decision waits, and the
+// application is in a state whose name the operator does not know. Its reason is ReasonStateUnknown.
+const ConditionStatesUnderstood = "StatesUnderstood"
+
 // SameAccountAnnotation on an IdentityService or ClusterIdentityService has the value of status.account, if a person
 // says that it is the account that all applications of the service were created with. It needs the verb connect.
 const SameAccountAnnotation = "idv.mandate.io/same-account"

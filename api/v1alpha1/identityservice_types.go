@@ -109,8 +109,9 @@ type IdentityServiceStatus struct {
 	// does not find the applications of several Mandates), AccountChanged (the credentials may belong to another account
 	// than the applications of Mandates, so nothing is created or sent), NotificationsUnavailable (the
 	// operator refuses notifications), CreationSuspended (spec.creation.suspend is true) and CreationBudgetReached
-	// (Mandates or MandateActions wait, because spec.creation allows no more e-mails now). While Ready is False, Mandates
-	// wait and keep their status.
+	// (Mandates or MandateActions wait, because spec.creation allows no more e-mails now). StatesUnderstood is present
+	// only while it is False: Mandates wait, and the operator does not understand the state of their applications. While
+	// Ready is False, Mandates wait and keep their status.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -143,6 +144,13 @@ type IdentityServiceStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=500
 	MandateTypes []MandateType `json:"mandateTypes,omitempty"`
+
+	// states are the names that the service has used for the states of applications, and how the operator understands
+	// them, by name. If there are more than 50, a new name is shown in place of one that was not used for a day.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	States []StateStatus `json:"states,omitempty"`
 
 	// truncated is true if mandateTypes does not show all mandate types of the service, or cuts their texts. Mandates
 	// can still select all of them.
@@ -239,6 +247,28 @@ type MandateType struct {
 	// +kubebuilder:validation:MaxLength=256
 	Code string `json:"code,omitempty"`
 }
+
+// StateStatus is a name that the service uses for a state of applications.
+type StateStatus struct {
+	// name as the service writes it.
+	// +required
+	// +kubebuilder:validation:MaxLength=256
+	Name string `json:"name"`
+	// stage is what the name means to the operator. Open is before the review, and Closed is over without a decision.
+	// To explain a name that is Unknown, add it to a field of spec.states.
+	// +required
+	Stage StateStage `json:"stage"`
+	// lastSeenTime is when the operator last read an application in this state. It is at most a day late.
+	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
+	LastSeenTime metav1.Time `json:"lastSeenTime"`
+}
+
+// StateStage is the part of its lifecycle that an application is in.
+//
+// +kubebuilder:validation:Enum=Open;InReview;Completed;Rejected;Closed;Unknown
+type StateStage string
 
 // SameAccount says that two accounts are one.
 type SameAccount struct {

@@ -100,8 +100,8 @@ const (
 	// ReasonLogFull: the ApplicationRecord cannot hold another call, so nothing more is sent. Ready is False, and Stalled
 	// is True.
 	ReasonLogFull = "LogFull"
-	// ReasonStateUnknown: the checks are settled, spec.decision waits, and the state of the application is none that the
-	// operator knows. Decided and Ready are False, and Stalled is True.
+	// ReasonStateUnknown: the individuals are done, spec.decision waits, and the state of the application is none that the
+	// operator knows. Decided and Ready are False, and Stalled is True. It is the reason of ConditionStatesUnderstood, too.
 	ReasonStateUnknown = "StateUnknown"
 	// ReasonDecidedOtherwise: the application has another outcome than spec.decision asks for. Decided is False.
 	ReasonDecidedOtherwise = "DecidedOtherwise"

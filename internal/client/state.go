@@ -40,19 +40,39 @@ type Stage int
 
 // The stages.
 const (
-	StageOpen      Stage = iota // any state that the interface does not name
+	StageOpen      Stage = iota // before the review, by one of openNames; or no state is shown
 	StageInReview               // "in review": it can be completed or rejected
 	StageCompleted              // "completed": final
 	StageRejected               // "rejected": final
 	StageClosed                 // over without a decision, such as withdrawn; by configuration only
+	StageUnknown                // a name that nobody has explained
 )
+
+// stageWords are the stages as people read them.
+var stageWords = [...]string{"Open", "InReview", "Completed", "Rejected", "Closed", "Unknown"}
+
+// String is the word for a stage.
+func (s Stage) String() string { return stageWords[s] }
+
+// openNames are names of states before the review, folded (not documented: our reading).
+var openNames = []string{"created", "pending", "draft", "awaitingindividuals", "inprogress"}
+
+// endWords begin the names of states that sound as if the application was over, folded (not documented: our reading).
+// Only StateNames say whether it is.
+var endWords = []string{"abandon", "cancel", "close", "delete", "expire", "revoke", "terminate", "withdr"}
+
+// SoundsOver reports whether the name of a state is likely to mean that the application is over.
+func (s State) SoundsOver() bool {
+	folded := wire.FoldName(s.Name)
+	return slices.ContainsFunc(endWords, func(word string) bool { return strings.HasPrefix(folded, word) })
+}
 
 // StateNames are a service's own names for the stages and the results of checks, in addition to those that the client
 // knows.
 type StateNames struct{ InReview, Completed, Rejected, Closed, CheckPassed, CheckFailed []string }
 
-// Stage returns the stage of a state. The client knows "in review", "completed", and every name that begins with
-// "reject" or "declin" (not documented beyond "rejected": our reading).
+// Stage returns the stage of a state. The client knows "in review", "completed", every name that begins with "reject"
+// or "declin" (not documented beyond "rejected": our reading), and some names of states before the review.
 //
 // A known name keeps its meaning, whatever is configured: who may configure names must not make outcomes. Only a
 // rejection that is not said to be over, such as "rejection proposed", can be configured as a name of the review. A
@@ -74,8 +94,10 @@ func (n StateNames) Stage(s State) Stage {
 		return StageCompleted
 	case s.Is(n.Closed...):
 		return StageClosed
-	default:
+	case folded == "", slices.Contains(openNames, folded):
 		return StageOpen
+	default:
+		return StageUnknown
 	}
 }
 
@@ -83,6 +105,10 @@ func (n StateNames) Stage(s State) Stage {
 // "manually_accepted" and "manually_rejected", and the same without "manually", "passed" and "failed" (not documented:
 // our reading). A known name keeps its meaning, whatever is configured. A name that is configured twice means failed.
 func (n StateNames) Passed(s State) bool {
-	failed := s.Is("manually_rejected", "rejected", "failed") || s.Is(n.CheckFailed...)
-	return s.Is("manually_accepted", "accepted", "passed") || s.Is(n.CheckPassed...) && !failed
+	return s.Is("manually_accepted", "accepted", "passed") || s.Is(n.CheckPassed...) && !n.Failed(s)
+}
+
+// Failed reports whether the state of a check says that it has failed, or that somebody rejected it.
+func (n StateNames) Failed(s State) bool {
+	return s.Is("manually_rejected", "rejected", "failed") || s.Is(n.CheckFailed...)
 }

@@ -46,6 +46,8 @@ type Connection struct {
 	// Subscriptions is set if the operator subscribes each application.
 	Subscriptions *Subscriptions
 	States        client.StateNames
+	// StatesUnknown is how many Mandates wait while nobody has explained the name of their application's state.
+	StatesUnknown int
 	// References are those that Mandates can select, in order and each once; nil if they are not known.
 	References *client.References
 	// Ready: there is a client whose first probe succeeded. From Get, also: its circuit breaker admits calls.
@@ -60,7 +62,8 @@ type Connection struct {
 type Registry struct {
 	// Changes has the connections that changed in a way that Mandates may wait for. It has one reader.
 	Changes chan event.TypedGenericEvent[Key]
-	// BreakerChanged is called when the circuit breaker of a connection changes. It must not block. Set it before use.
+	// BreakerChanged is called when the circuit breaker of a connection changes, and for a new proof or name of a state.
+	// It must not block. Set it before use.
 	BreakerChanged func(Key)
 	// Mandates and Actions are the limiters for the two kinds of objects that use connections.
 	Mandates, Actions *Limiters
@@ -68,6 +71,7 @@ type Registry struct {
 	mu      sync.RWMutex
 	entries map[Key]*entry
 	proofs  map[Key][]v1alpha1.SameAccount
+	states  map[Key]map[string]time.Time // names of states, and when they were last seen
 }
 
 // entry is what the Registry has of one service.
@@ -83,7 +87,8 @@ func NewRegistry(concurrency int) *Registry {
 	return &Registry{
 		Changes:  make(chan event.TypedGenericEvent[Key]),
 		Mandates: newLimiters(concurrency), Actions: newLimiters(concurrency),
-		entries: map[Key]*entry{}, proofs: map[Key][]v1alpha1.SameAccount{}, BreakerChanged: func(Key) {},
+		entries: map[Key]*entry{}, proofs: map[Key][]v1alpha1.SameAccount{}, states: map[Key]map[string]time.Time{},
+		BreakerChanged: func(Key) {},
 	}
 }
 
@@ -179,6 +184,7 @@ func (r *Registry) Remove(ctx context.Context, key Key) {
 	}
 	delete(r.entries, key)
 	delete(r.proofs, key)
+	delete(r.states, key)
 	r.mu.Unlock()
 	r.publish(ctx, key)
 }

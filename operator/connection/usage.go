@@ -8,6 +8,8 @@ type Usage struct {
 	Failing Class
 	// Mandates and Actions are the slots for the two kinds of objects.
 	Mandates, Actions SlotUsage
+	// StatesUnknown is that of the Connection.
+	StatesUnknown int
 }
 
 // Usage tells how each connection is used.
@@ -18,6 +20,9 @@ func (r *Registry) Usage() []Usage {
 	for key, e := range r.entries {
 		u := Usage{Key: key, Mandates: e.mandates.usage(), Actions: e.actions.usage()}
 		u.State, u.Failing, _ = e.breaker.Status()
+		if e.connection != nil {
+			u.StatesUnknown = e.connection.StatesUnknown
+		}
 		usage = append(usage, u)
 	}
 	return usage

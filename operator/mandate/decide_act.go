@@ -295,6 +295,8 @@ func decisionReason(f facts) string {
 		return v1alpha1.ReasonDecisionWaiting
 	}
 	switch {
+	case a.stage == client.StageUnknown && (wanted.When == "" || a.evidence.checks == checksPassed):
+		return v1alpha1.ReasonStateUnknown
 	case wanted.When != "" && !ruleHolds(f):
 		return v1alpha1.ReasonDecisionWaiting
 	case a.stage == client.StageOpen && a.evidence.checks >= checksSettled && isHeld(f):
@@ -317,8 +319,8 @@ func isHeld(f facts) bool { return f.now.Sub(f.application.evidence.since) >= f.
 
 // ruleRemains is for how long the evidence still has to stay as it is; 0 if nothing waits for that.
 func ruleRemains(f facts) time.Duration {
-	e := f.application.evidence
-	if f.act.decision.Outcome == "" || f.final() || !f.application.read() || e.checks < checksSettled {
+	e, unknown := f.application.evidence, f.application.stage == client.StageUnknown
+	if f.act.decision.Outcome == "" || f.final() || !f.application.read() || e.checks < checksSettled || unknown {
 		return 0
 	}
 	return max(0, f.act.ruleDelay-f.now.Sub(e.since))

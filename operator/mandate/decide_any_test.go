@@ -304,6 +304,7 @@ func drawnFacts(t *rapid.T) facts {
 		[]connection.AccountState{connection.AccountConfirmed, connection.AccountSought, connection.AccountRefuted},
 		[]client.Stage{
 			client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected, client.StageClosed,
+			client.StageUnknown,
 		},
 	)
 	f.now = now

@@ -62,11 +62,28 @@ func decisions() map[string]decideCase {
 		},
 		"a state that nobody knows": {
 			facts: decided(completeSeen, func(f *facts) {
+				f.application.stage, f.application.evidence.since = client.StageUnknown, now
+			}),
+			want: wait(v1alpha1.ReasonStateUnknown),
+		},
+		"a state that nobody knows, and the rule holds": {
+			facts: decided(completeRule, func(f *facts) {
+				f.application.stage = client.StageUnknown
+				f.application.evidence.checks, f.application.evidence.since = checksPassed, now
+			}),
+			want: wait(v1alpha1.ReasonStateUnknown),
+		},
+		"a state that nobody knows, and checks that the rule waits for": {
+			facts: decided(completeRule, func(f *facts) { f.application.stage = client.StageUnknown }),
+			want:  wait(v1alpha1.ReasonAccepted),
+		},
+		"a state before the review, and checks that are settled": {
+			facts: decided(completeSeen, func(f *facts) {
 				f.application.stage, f.application.evidence.checks = client.StageOpen, checksSettled
 			}),
 			want: wait(v1alpha1.ReasonStateUnknown),
 		},
-		"a state that nobody knows, for a moment": {
+		"a state before the review, for a moment": {
 			facts: decided(completeSeen, func(f *facts) {
 				f.application.stage, f.application.evidence.checks = client.StageOpen, checksSettled
 				f.application.evidence.since = now.Add(-9 * time.Minute)

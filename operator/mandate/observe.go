@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"strconv"
@@ -93,13 +94,22 @@ func (r *observer) observeApplication(ctx context.Context, application *idv.Appl
 	}
 	r.application = application
 	r.facts.bound = r.facts.bound || r.facts.id != 0 && (r.facts.create.adopt == 0 || r.facts.create.adopt == r.facts.id)
-	a.stage = r.session.Connection.States.Stage(application.State)
 	a.archived = application.Archived
 	r.projection = project(r.mandate, r.matching.Individuals, application)
+	r.observeState(application.State)
 	if r.projection.hash() != projectionOf(&r.mandate.Status).hash() {
 		r.learn(func(s *localState) { s.changed = r.facts.now })
 	}
 	r.applicationRead()
+}
+
+// observeState finds out what the state of the application means, and has the service show its name. The id of a state
+// without a name is its name in the status, so that people can explain it.
+func (r *observer) observeState(state idv.State) {
+	p := r.projection
+	state.Name = cmp.Or(state.Name, p.state)
+	r.facts.application.stage = engine.StageOf(state, p.individuals, r.session.Connection.States)
+	r.services.Connections.SeeState(r.session.Key, p.state, r.facts.now)
 }
 
 // observeCandidate does so with an application of which nobody but a notification says that it is this Mandate's.

@@ -167,7 +167,7 @@ var conditionSpecs = map[string]conditionSpec{
 		"The ApplicationRecord holds 1,100 calls, the maximum, so nothing more is sent for this Mandate. Act on the " +
 			"application at the service."},
 	v1alpha1.ReasonStateUnknown: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"All checks are settled, but the operator does not know status.state, so it does not send spec.decision. If the " +
+		"The individuals are done, but the operator does not know status.state, so it does not send spec.decision. If the " +
 			"state means in review, add it to spec.states.inReview of the service."},
 	v1alpha1.ReasonReviewRefused: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service refused one of spec.checkReviews, or does not show it; see status.problems. The operator sends what " +

@@ -268,6 +268,8 @@ func (r *reconciliation) countFailure(reason string) int {
 func (r *reconciliation) requeueAfter(decided decision, failures int) time.Duration {
 	after := r.retryAfter(decided.Reason, failures)
 	switch {
+	case decided.RequeueAfter > 0 && decided.Reason == v1alpha1.ReasonAccepted: // until a rule has held
+		return sooner(after, engine.Jitter(decided.RequeueAfter))
 	case decided.RequeueAfter > 0:
 		return engine.Jitter(decided.RequeueAfter)
 	case after > 0 && r.facts.deletion.requested:

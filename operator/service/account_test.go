@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -177,12 +178,20 @@ func TestDependents(t *testing.T) {
 		mandate(7, ""), mandate(8, "", other), mandate(9, v1alpha1.OutcomeCompleted), mandate(0, "", lost),
 		mandate(0, "", never, other), mandate(0, ""), mandate(5, "", otherURL),
 	}
+	for _, state := range []string{"done", "closed"} { // the first of which is known
+		m := mandate(6, "")
+		m.Status.State = state
+		m.Status.Individuals = []v1alpha1.IndividualStatus{{
+			ChecksInReview: new(int64(0)), ChecksPending: new(int64(0)), ChecksPassed: new(int64(3)),
+		}}
+		mandates = append(mandates, m)
+	}
 	for range 2 { // in any sequence
 		var found dependents
 		for i := range mandates {
-			found.add(&mandates[i])
+			found.add(&mandates[i], idv.StateNames{Completed: []string{"done"}})
 		}
-		if want := (dependents{needed: 4, waits: true, begun: 4, created: 3, refused: 2}); found != want {
+		if want := (dependents{needed: 6, waits: true, begun: 6, created: 5, refused: 2, unknown: 1}); found != want {
 			t.Errorf("%+v, want %+v", found, want)
 		}
 		slices.Reverse(mandates)

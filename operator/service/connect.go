@@ -212,7 +212,7 @@ func (r *Reconciler) requestsPerSecond(spec *v1alpha1.ServiceSettings) int32 {
 
 // publish puts the connection into the registry. A usable one is Ready once a probe has succeeded.
 func (r *Reconciler) publish(
-	ctx context.Context, key connection.Key, service connection.Service, e *entry, usable bool,
+	ctx context.Context, key connection.Key, service connection.Service, e *entry, usable bool, statesUnknown int,
 ) {
 	spec := service.Settings()
 	r.config.Connections.Put(ctx, key, connection.Connection{
@@ -232,7 +232,8 @@ func (r *Reconciler) publish(
 		MaxPoll:              max(seconds(spec.Polling.MaxIntervalSeconds, 3600), r.config.MinPollInterval),
 		Notified:             lastNotified(service),
 		Subscriptions:        connection.SubscriptionsOf(service),
-		States:               idv.StateNames(spec.States),
+		States:               namesOf(service),
+		StatesUnknown:        statesUnknown,
 		References:           e.references,
 		Ready:                usable && e.connected,
 	})

@@ -254,7 +254,7 @@ func TestSecretDeletedFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.e.connected = true
-		f.publish(nobodyListens, testKey, f.service, f.e, reason == "")
+		f.publish(nobodyListens, testKey, f.service, f.e, reason == "", 0)
 		published, _ := f.config.Connections.Get(testKey)
 		return reason, published.Ready
 	}
@@ -333,7 +333,7 @@ func TestCeilings(t *testing.T) {
 		if reason := f.reconcile(); reason != v1alpha1.ReasonConnected {
 			t.Fatal(reason)
 		}
-		f.publish(nobodyListens, testKey, f.service, f.e, true)
+		f.publish(nobodyListens, testKey, f.service, f.e, true, 0)
 		published, _ := f.config.Connections.Get(testKey)
 		if got := f.requestsPerSecond(settings); got != tc.allowed || f.e.made.requestsPerSecond != tc.allowed {
 			t.Errorf("%d requests a second of %d", got, tc.asked)

@@ -190,7 +190,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 	}
 	e := r.entry(key)
 	service = e.latest(service)
-	found, err := r.dependents(ctx, key)
+	found, err := r.dependents(ctx, key, namesOf(service))
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -217,7 +217,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 		return reconcile.Result{RequeueAfter: secretInterval}, nil // nothing is known of the service so far
 	}
 	e.account.classify(service, e.made.account, found, r.config.Connections.Proofs(key))
-	r.publish(ctx, key, service, e, problem == "")
+	r.publish(ctx, key, service, e, problem == "", found.unknown)
 	edited := service.GetGeneration() != service.ServiceStatus().ObservedGeneration
 	for _, action := range actions {
 		if !action.Suspended {

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
@@ -46,8 +47,8 @@ func (r *Reconciler) protect(ctx context.Context, key connection.Key, service co
 	return r.setFinalizer(ctx, key, service, !has)
 }
 
-// mandateChanged gives the service of a Mandate if its protection has to change now; that it may go can wait for the
-// next reconciliation, unless somebody waits for it.
+// mandateChanged gives the service of a Mandate if its protection has to change now, or what it says of states; that it
+// may go can wait for the next reconciliation, unless somebody waits for it.
 func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) []connection.Key {
 	mandate, ok := object.(*v1alpha1.Mandate)
 	if !ok {
@@ -62,6 +63,10 @@ func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) [
 		return nil // it is reconciled when it comes
 	}
 	leaving := !service.GetDeletionTimestamp().IsZero()
+	said := meta.FindStatusCondition(service.ServiceStatus().Conditions, v1alpha1.ConditionStatesUnderstood) != nil
+	if !said && engine.WaitsForState(mandate, namesOf(service)) {
+		return []connection.Key{key}
+	}
 	if !leaving && (!needsService(mandate) || controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)) {
 		return nil
 	}
@@ -140,27 +145,33 @@ type dependents struct {
 	created    int  // have one that can be read
 	refused    int  // have one that the account did not show
 	waiting    int  // for the budget, MandateActions included
+	unknown    int  // wait for a state whose name is not known
 	// notified is when a notification was last about one of them, by the request that it has left there. A time from the
 	// future is of a replica whose clock was fast. It is not believed.
 	notified time.Time
 }
 
-func (r *Reconciler) dependents(ctx context.Context, key connection.Key) (found dependents, err error) {
+func (r *Reconciler) dependents(
+	ctx context.Context, key connection.Key, names idv.StateNames,
+) (found dependents, err error) {
 	var mandates v1alpha1.MandateList
 	err = r.config.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace),
 		client.MatchingFields{connection.MandateField: key.String()}, client.UnsafeDisableDeepCopy)
 	for i := range mandates.Items {
-		found.add(&mandates.Items[i])
+		found.add(&mandates.Items[i], names)
 	}
 	return found, err
 }
 
-func (d *dependents) add(m *v1alpha1.Mandate) {
+func (d *dependents) add(m *v1alpha1.Mandate, names idv.StateNames) {
 	if needsService(m) {
 		d.needed++
 	}
 	if budget.Waits(m) {
 		d.waiting++
+	}
+	if engine.WaitsForState(m, names) {
+		d.unknown++
 	}
 	request := engine.ParseNotificationRequest(engine.ReconcileRequest(m))
 	if request.Time.After(d.notified) && !request.Time.After(time.Now()) {

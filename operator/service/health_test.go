@@ -31,8 +31,8 @@ const (
 	heading = "\n## IdentityService and ClusterIdentityService\n"
 	next    = "\n## MandateAction\n"
 	section = `
-The table lists the reasons of Ready, and then those of the conditions InUse and ApplicationsMissing. For these kinds,
-Flux reports what kstatus reports.
+The table lists the reasons of Ready, and then those of the conditions InUse, AccountChanged, ApplicationsMissing,
+StatesUnderstood and NotificationsUnavailable. For these kinds, Flux reports what kstatus reports.
 [conditions.md](conditions.md#identityservice-and-clusteridentityservice) says what to do.
 
 | situation | Ready | Stalled | kstatus, Flux | Argo CD |
@@ -93,6 +93,7 @@ func TestHealth(t *testing.T) {
 		setShared(&limited.Status, 2, kind, true)
 		check(kind, "Healthy", status.CurrentStatus, limited)
 	}
+	check(v1alpha1.ReasonStateUnknown, "Degraded", status.CurrentStatus, stateUnknown())
 	for _, reason := range slices.Sorted(maps.Keys(notificationMessages)) {
 		check(reason, "Healthy", status.CurrentStatus, withoutNotifications(reason))
 	}
@@ -164,6 +165,12 @@ func inUse() *v1alpha1.IdentityService {
 func applicationsMissing() *v1alpha1.IdentityService {
 	service := withReason(v1alpha1.ReasonConnected)
 	setShared(&service.Status, 2, v1alpha1.ConditionApplicationsMissing, true)
+	return service
+}
+
+func stateUnknown() *v1alpha1.IdentityService {
+	service := withReason(v1alpha1.ReasonConnected)
+	setStatesUnderstood(&service.Status, 2, false)
 	return service
 }
 

@@ -118,7 +118,10 @@ func (r *Reconciler) writeStatus(
 	if creation := status.Creation; creation != nil {
 		r.config.Budgets.Show(creation, budget.LimitsOf(service), found.waiting)
 	}
-	showAccount(status, e.made.account, r.config.Connections.Proofs(connection.KeyOfService(service)))
+	key := connection.KeyOfService(service)
+	showAccount(status, e.made.account, r.config.Connections.Proofs(key))
+	showStates(status, namesOf(service), r.config.Connections.States(key))
+	setStatesUnderstood(status, generation, found.unknown == 0)
 	if equality.Semantic.DeepEqual(status, service.ServiceStatus()) {
 		return nil
 	}
@@ -146,7 +149,7 @@ const eventCreationResumed = "CreationResumed"
 // isWarning reports whether a condition tells of something that is not as it should be.
 func isWarning(c *metav1.Condition) bool {
 	wrong := metav1.ConditionTrue
-	if c.Type == v1alpha1.ConditionReady {
+	if c.Type == v1alpha1.ConditionReady || c.Type == v1alpha1.ConditionStatesUnderstood {
 		wrong = metav1.ConditionFalse
 	}
 	return c.Status == wrong
@@ -182,7 +185,7 @@ var announced = map[string]string{
 	v1alpha1.ConditionReady: engine.ActionReconcile, v1alpha1.ConditionNotificationsUnavailable: engine.ActionReconcile,
 	v1alpha1.ConditionInUse: engine.ActionDelete, v1alpha1.ConditionApplicationsMissing: engine.ActionObserve,
 	v1alpha1.ConditionAccountChanged: engine.ActionObserve, v1alpha1.ConditionCreationSuspended: engine.ActionReconcile,
-	v1alpha1.ConditionCreationBudgetReached: engine.ActionReconcile,
+	v1alpha1.ConditionCreationBudgetReached: engine.ActionReconcile, v1alpha1.ConditionStatesUnderstood: engine.ActionObserve,
 }
 
 // setProgress sets Ready, and Stalled while a person must act.

@@ -6,8 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // applications reads those that the options name.
@@ -103,13 +107,15 @@ var stages = map[Meaning]client.Stage{
 // stateName compares the state of an application with what it means, and with what the client knows.
 func (c *check) stateName(application Application, state client.State) {
 	known := client.StateNames{}.Stage(state)
+	isKnown := known != client.StageOpen && known != client.StageUnknown
+	c.sawState(state.Name)
 	switch wanted, said := stages[application.Meaning]; {
 	case state.Name == "":
 		c.unknown("stateNames", "the application %d shows no state", application.ID)
-	case said && known != wanted && known != client.StageOpen:
+	case said && known != wanted && isKnown:
 		c.unknown("stateNames", "%q means %s here, and something else to the client; no setting changes that",
 			state.Name, application.Meaning)
-	case known != client.StageOpen:
+	case isKnown:
 		c.see("stateNames", state.Name)
 	case said:
 		c.result.Suggestion.addState(application.Meaning, state.Name)
@@ -119,4 +125,26 @@ func (c *check) stateName(application Application, state client.State) {
 		c.unknown("stateNames", "the application %d is %q, which is no outcome for the client; if it is in review, "+
 			"completed, rejected or closed, repeat with --application %[1]d=inReview and so on", application.ID, state.Name)
 	}
+}
+
+// maxStateName is how much of the name of a state is shown, as in a status.
+const maxStateName = 256
+
+// sawState lists the name of a state, if it is new.
+func (c *check) sawState(name string) {
+	shown := v1alpha1.StateStatus{Name: printable.Cut(name, maxStateName), LastSeenTime: metav1.Now()}
+	states := &c.result.States
+	*states = slices.DeleteFunc(*states, func(s v1alpha1.StateStatus) bool { return s.Name == shown.Name })
+	if name != "" {
+		*states = append(*states, shown)
+	}
+}
+
+// explainStates says what the listed names mean with the settings that are suggested.
+func (c *check) explainStates() {
+	names, states := client.StateNames(c.result.Suggestion.Settings.States), c.result.States
+	for i := range states {
+		states[i].Stage = v1alpha1.StateStage(names.Stage(client.State{Name: states[i].Name}).String())
+	}
+	slices.SortFunc(states, func(a, b v1alpha1.StateStatus) int { return strings.Compare(a.Name, b.Name) })
 }

@@ -26,6 +26,8 @@ type Options struct {
 	Applications []Application
 	// Report has the report on the first individual read as well.
 	Report bool
+	// States are those that the status of the service object shows.
+	States []v1alpha1.StateStatus
 }
 
 // Application is an application of the account.
@@ -67,6 +69,9 @@ type Finding struct {
 type Result struct {
 	Findings   []Finding  `json:"findings"`
 	Suggestion Suggestion `json:"suggestion"`
+	// States are those of Options and of the applications that were read, by name, with what the suggested settings make
+	// of them.
+	States []v1alpha1.StateStatus `json:"states,omitempty"`
 	// Sent counts the requests by kind, such as login.
 	Sent map[string]int `json:"sent"`
 	// Problem says why the service cannot be used as it is; "" if it can.
@@ -86,7 +91,7 @@ func (r *Result) Find(point string) Finding {
 
 // Check looks at a service. The error is one of the options; a service that does not work is in Result.Problem.
 func Check(ctx context.Context, options Options) (*Result, error) {
-	c := &check{options: options, result: &Result{Sent: map[string]int{}}}
+	c := &check{options: options, result: &Result{Sent: map[string]int{}, States: slices.Clone(options.States)}}
 	c.result.Suggestion.Settings = *options.Settings.DeepCopy()
 	defer func() {
 		for _, one := range c.clients {
@@ -104,6 +109,7 @@ func Check(ctx context.Context, options Options) (*Result, error) {
 		c.result.Problem = err.Error()
 	}
 	c.headers()
+	c.explainStates()
 	for _, l := range Laters {
 		by := "before real use, nothing shows it"
 		if l.Step > 0 {

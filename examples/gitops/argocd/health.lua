@@ -26,6 +26,8 @@ end
 for _, type in ipairs({"Stalled", "Failed", "AccountChanged", "ApplicationsMissing"}) do
   if isTrue(condition(type)) then return is("Degraded", condition(type)) end
 end
+-- So does a state of applications whose name nobody has explained.
+if condition("StatesUnderstood") then return is("Degraded", condition("StatesUnderstood")) end
 
 local ready, complete, completed = condition("Ready"), condition("Complete"), condition("Completed")
 if isTrue(ready) then

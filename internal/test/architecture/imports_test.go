@@ -86,7 +86,7 @@ var layers = []layer{
 			"internal/receiver", "internal/reference", "operator/budget", "operator/evidence", "operator/individuals",
 			"operator/ledger", "operator/secrets",
 		},
-		"internal/printable", "internal/test/gitops", "internal/test/explore"),
+		"internal/printable", "internal/sandbox", "internal/test/gitops", "internal/test/explore"),
 	controller("action",
 		[]string{"operator/budget", "operator/evidence", "operator/individuals", "operator/ledger"},
 		"internal/test/gitops", "internal/test/explore"),

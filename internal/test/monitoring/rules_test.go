@@ -95,11 +95,15 @@ type unitTest struct {
 // Each alert fires, and does not in the cases that nearly are one. The tests are those that promtool runs.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
-	var file struct{ Tests []unitTest }
-	read(t, "rules_test.yaml", &file)
+	var tests []unitTest
+	for _, name := range []string{"rules_test.yaml", "rules_applications_test.yaml"} {
+		var file struct{ Tests []unitTest }
+		read(t, name, &file)
+		tests = append(tests, file.Tests...)
+	}
 	all := rules(t)
 	fires, quiet := map[string]bool{}, map[string]bool{}
-	for _, unit := range file.Tests {
+	for _, unit := range tests {
 		alert, what, _ := strings.Cut(unit.Name, " ")
 		tested, ok := all[alert]
 		if !ok {
