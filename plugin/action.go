@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/rand"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
@@ -41,7 +40,7 @@ func (s *session) resetCommand() *cobra.Command {
 func (s *session) actionCommand(
 	command *cobra.Command, kind v1alpha1.MandateActionType, question string,
 ) *cobra.Command {
-	yes, timeout := false, time.Duration(0)
+	yes, timeout, output := false, time.Duration(0), outputFlag{}
 	command.Args = exactArgs(2)
 	command.ValidArgsFunction = s.completeMandates(true)
 	command.RunE = func(command *cobra.Command, arguments []string) error {
@@ -57,12 +56,21 @@ func (s *session) actionCommand(
 		}
 		ctx, cancel := withTimeout(command.Context(), timeout)
 		defer cancel()
-		_, err = s.carryOut(ctx, c, newAction(c.namespace, arguments[0], arguments[1], kind))
-		return err
+		action, err := s.carryOut(ctx, c, newAction(c.namespace, arguments[0], arguments[1], kind), &output)
+		if err != nil {
+			return err
+		}
+		return output.print(s.Out, false, printedAction(action))
 	}
 	command.Flags().BoolVarP(&yes, "yes", "y", false, "Skip the confirmation.")
+	output.addTo(command)
 	addTimeout(command, &timeout, time.Minute)
 	return command
+}
+
+// printedAction is what -o prints of an action.
+func printedAction(action *v1alpha1.MandateAction) printed {
+	return printed{kindAction, action.Namespace, action.Name, newActionView(action)}
 }
 
 // individual checks that a Mandate has an individual of a name.
@@ -91,17 +99,17 @@ func newAction(namespace, mandate, individual string, kind v1alpha1.MandateActio
 
 // carryOut creates an action, waits for its end, and prints the result.
 func (s *session) carryOut(
-	ctx context.Context, c *cluster, action *v1alpha1.MandateAction,
+	ctx context.Context, c *cluster, action *v1alpha1.MandateAction, output *outputFlag,
 ) (*v1alpha1.MandateAction, error) {
 	// Before the create: without its answer, or if this program is killed, the name tells what became of it.
-	fmt.Fprintf(s.Out, "Creating the MandateAction %s: %s for %s.\n",
+	out := output.text(s)
+	fmt.Fprintf(out, "Creating the MandateAction %s: %s for %s.\n",
 		action.Name, action.Spec.Type, action.Spec.Individual)
 	if err := c.create(ctx, action); err != nil {
 		return nil, err
 	}
-	err := c.poll(ctx, func(ctx context.Context) (bool, error) {
-		err := c.Get(ctx, client.ObjectKeyFromObject(action), action)
-		return newActionView(action).Result != "Pending", err
+	err := c.await(ctx, action, func() (bool, error) {
+		return newActionView(action).Result != "Pending", nil
 	}, func() string {
 		why := "the operator has not seen it yet. Check that it runs: " + findOperator
 		if waiting := viewOf(action.Status.Conditions, v1alpha1.ConditionReconciling); waiting.Reason != "" {
@@ -117,9 +125,9 @@ func (s *session) carryOut(
 		return nil, failure(action)
 	}
 	done := viewOf(action.Status.Conditions, v1alpha1.ConditionComplete)
-	fmt.Fprintf(s.Out, "Complete, %s: %s\n", done.Reason, done.Message)
+	fmt.Fprintf(out, "Complete, %s: %s\n", done.Reason, done.Message)
 	if action.Spec.Type != v1alpha1.MandateActionDownloadReport {
-		fmt.Fprintf(s.Out, "An e-mail with a new code is on its way to %s.\nNext: kubectl mandate status -n %s %s\n",
+		fmt.Fprintf(out, "An e-mail with a new code is on its way to %s.\nNext: kubectl mandate status -n %s %s\n",
 			action.Spec.Individual, action.Namespace, action.Spec.MandateRef.Name)
 	}
 	return action, nil

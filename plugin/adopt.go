@@ -11,7 +11,7 @@ import (
 )
 
 func (s *session) adoptCommand() *cobra.Command {
-	timeout := time.Duration(0)
+	timeout, output := time.Duration(0), outputFlag{}
 	command := &cobra.Command{
 		Use:   "adopt NAME APPLICATION_ID",
 		Short: "Bind a Mandate to an application that exists",
@@ -30,17 +30,18 @@ func (s *session) adoptCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			m, err := c.mandate(command.Context(), arguments[0])
+			name := arguments[0]
+			m, err := c.mandate(command.Context(), name)
 			if err != nil {
 				return err
 			}
 			if bound := m.Status.ApplicationID; bound != nil {
 				if *bound == id {
-					fmt.Fprintf(s.Out, "The Mandate %s has the application %d already. Nothing was changed.\n", m.Name, id)
+					fmt.Fprintf(output.text(s), "The Mandate %s has the application %d already. Nothing was changed.\n", name, id)
 					return nil
 				}
 				return &exitError{exitNotReached, fmt.Errorf("the Mandate %s has the application %d, which cannot "+
-					"change; nothing was changed", m.Name, *bound)}
+					"change; nothing was changed", name, *bound)}
 			}
 			s.warnGitOps(m, "adopt")
 			if err := c.changeMandate(command.Context(), m, func(m *v1alpha1.Mandate) {
@@ -48,17 +49,19 @@ func (s *session) adoptCommand() *cobra.Command {
 			}); err != nil {
 				return err
 			}
-			fmt.Fprintf(s.Out, "Set spec.adopt.applicationID of the Mandate %s to %d. The operator checks that the "+
-				"application has the Mandate's reference.\n", m.Name, id)
+			fmt.Fprintf(output.text(s), "Set spec.adopt.applicationID of the Mandate %s to %d. The operator checks that the "+
+				"application has the Mandate's reference.\n", name, id)
 			ctx, cancel := withTimeout(command.Context(), timeout)
 			defer cancel()
-			if _, err := c.waitFor(ctx, m.Name, isAdopted); err != nil {
+			if m, err = c.waitFor(ctx, name, isAdopted); err != nil {
 				return err
 			}
-			fmt.Fprintln(s.Out, "The Mandate is bound. Nobody was e-mailed. spec.adopt has no effect any more.")
-			return nil
+			fmt.Fprintln(output.text(s), "The Mandate is bound. Nobody was e-mailed. spec.adopt has no effect any more.")
+			v := newView(facts{mandate: m})
+			return output.print(s.Out, false, v.printed())
 		},
 	}
+	output.addTo(command)
 	addTimeout(command, &timeout, time.Minute)
 	return command
 }

@@ -9,8 +9,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 )
 
+// An apiError is an error of the API server in one printable line: it can quote what somebody else wrote.
+type apiError struct{ error }
+
+func (e apiError) Error() string { return printableLine(e.error.Error()) }
+
+func (e apiError) Unwrap() error { return e.error }
+
 // explainError says what to do about an error of the API server, where that is not obvious.
 func explainError(err error) error {
+	if err == nil {
+		return nil
+	}
+	err = apiError{err}
 	switch {
 	case apierrors.IsConflict(err):
 		return fmt.Errorf("the Mandate has changed since you saw it, and nothing was done; show its status, and repeat: %w",
@@ -61,5 +72,5 @@ func explainWrite(err error) error {
 	if err == nil || isRefused(err) {
 		return explainError(err)
 	}
-	return fmt.Errorf("the change may have been made: %w\nNext: repeat the command; that does no harm", err)
+	return fmt.Errorf("the change may have been made: %w\nNext: repeat the command; that does no harm", apiError{err})
 }

@@ -14,7 +14,7 @@ import (
 func TestNobodyDecidesOnAnOldState(t *testing.T) {
 	m := newMandate()
 	c := &cluster{
-		Client:    fake.NewClientBuilder().WithScheme(scheme()).WithObjects(m).WithStatusSubresource(m).Build(),
+		WithWatch: fake.NewClientBuilder().WithScheme(scheme()).WithObjects(m).WithStatusSubresource(m).Build(),
 		namespace: m.Namespace,
 	}
 	seen, err := c.mandate(t.Context(), m.Name)

@@ -67,7 +67,7 @@ func (s *session) checkConnectionCommand() *cobra.Command {
 		},
 	}
 	flags.addTo(command)
-	output.addTo(command, "json", "yaml", "sandbox")
+	output.addTo(command, "sandbox")
 	return command
 }
 
@@ -141,7 +141,7 @@ type connectionView struct {
 	*readings.Result
 
 	// Kind is that of Manifest. Manifest and Provider, a configuration, make use of the findings.
-	Kind     string `json:"kind,omitempty"`
+	Kind     string `json:"manifestKind,omitempty"`
 	Manifest string `json:"manifest,omitempty"`
 	Provider string `json:"provider,omitempty"`
 }
@@ -170,7 +170,7 @@ func (s *session) showReadings(result *readings.Result, target service, output *
 		fmt.Fprint(s.Out, file)
 		return err
 	case output.structured():
-		return output.print(s.Out, v)
+		return output.print(s.Out, false, printed{kindOf(target), target.GetNamespace(), target.GetName(), v})
 	}
 	p := newPrinter(s.Out)
 	p.line(p.styled(bold, "What the reads showed"))

@@ -33,7 +33,7 @@ func TestCredentials(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	w.clearEnvironment()
 	pair := "username=" + sandbox.DefaultUsername + "\npassword=" + sandbox.DefaultPassword + "\n"
-	w.contains(w.examine(2, "", "--base-url", w.url), "credentials: missing in the environment")
+	w.contains(w.examine(1, "", "--base-url", w.url), "credentials: missing in the environment")
 	w.contains(w.examine(0, pair, "--base-url", w.url, "--credentials-file", "-"),
 		"Sending the credentials of the file - to "+w.url, "What the reads showed", "before real use, nothing shows it",
 		"kind: IdentityService", `provider "idv" {`, "Nothing was created or changed")
@@ -45,16 +45,16 @@ func TestCredentials(t *testing.T) {
 	w.contains(w.examine(3, "", "--base-url", w.url), "the credentials are wrong")
 	t.Setenv("IDV_PASSWORD", sandbox.DefaultPassword)
 	t.Setenv("IDV_BASE_URL", "https://idv.example.com")
-	w.contains(w.examine(2, "", "--base-url", w.url), "of the environment belong to another service than "+w.url)
-	w.contains(w.examine(2, "IDV_BASE_URL=https://idv.example.com\n"+pair, "--base-url", w.url, "--credentials-file", "-"),
+	w.contains(w.examine(1, "", "--base-url", w.url), "of the environment belong to another service than "+w.url)
+	w.contains(w.examine(1, "IDV_BASE_URL=https://idv.example.com\n"+pair, "--base-url", w.url, "--credentials-file", "-"),
 		"of the file - belong to another service")
 	t.Setenv("IDV_BASE_URL", w.url)
 	w.examine(0, "")
-	w.contains(w.examine(2, pair, "--credentials-file", "-"), "base URL: missing")
-	w.contains(w.examine(2, "", "--application", "acme"), "use ID, or ID=inReview")
-	w.contains(w.examine(2, "", "--application", "4711=done"), "use ID or NAME alone, or with one of [inReview")
-	w.contains(w.examine(2, "", "--base-url", "http://idv.example.com", "--secret", "idv"), "must begin with https://")
-	w.contains(w.examine(2, "", "--token-authorization", "basic"), "token authorization: must be")
+	w.contains(w.examine(1, pair, "--credentials-file", "-"), "base URL: missing")
+	w.contains(w.examine(1, "", "--application", "acme"), "use ID, or ID=inReview")
+	w.contains(w.examine(1, "", "--application", "4711=done"), "use ID or NAME alone, or with one of [inReview")
+	w.contains(w.examine(1, "", "--base-url", "http://idv.example.com", "--secret", "idv"), "must begin with https://")
+	w.contains(w.examine(1, "", "--token-authorization", "basic"), "token authorization: must be")
 	if strings.Contains(w.output.String(), sandbox.DefaultPassword) {
 		t.Errorf("the password in the output:\n%s", w.output.String())
 	}
@@ -87,11 +87,11 @@ func TestCredentialsStayAtHome(t *testing.T) {
 	object.Spec.BaseURL, object.Spec.CredentialsSecretRef.Name = hostile.URL, "empty"
 	w.check(w.Create(t.Context(), object))
 	missing := "credentials: missing in the Secret " + w.namespace + "/empty"
-	w.contains(w.examine(2, "", "--identityservice", "hostile"), missing)
-	w.contains(w.examine(2, "", "--identityservice", "hostile", "--base-url", w.url), missing)
+	w.contains(w.examine(1, "", "--identityservice", "hostile"), missing)
+	w.contains(w.examine(1, "", "--identityservice", "hostile", "--base-url", w.url), missing)
 	w.contains(w.examine(1, "", "--secret", "absent", "--base-url", hostile.URL), `"absent" not found`)
 	w.connect()
-	w.contains(w.examine(2, "", "--identityservice", "default", "--base-url", hostile.URL), "belong to another service")
+	w.contains(w.examine(1, "", "--identityservice", "default", "--base-url", hostile.URL), "belong to another service")
 	w.contains(w.run("", 5, "check-connection", "--base-url", hostile.URL), "Send the credentials of the environment to "+
 		hostile.URL+"?", "Add --yes")
 	w.contains(w.run("no\n", 5, "check-connection", "--identityservice", "default"), "Add --yes")

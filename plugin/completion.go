@@ -1,9 +1,11 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // noFiles is how every completion of the plugin ends: no argument is a file.
@@ -34,6 +37,27 @@ func (s *session) completeMandates(individuals bool) cobra.CompletionFunc {
 	}
 }
 
+// completeChecks completes the name of a check of an individual.
+func (s *session) completeChecks(ctx context.Context, mandate, individual string) []string {
+	c, err := s.cluster()
+	if err != nil {
+		return nil
+	}
+	m, err := c.mandate(ctx, mandate)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for i := range m.Status.Individuals {
+		if m.Status.Individuals[i].Name == individual {
+			for _, check := range m.Status.Individuals[i].Checks {
+				names = append(names, cmp.Or(printable.Text(check.Name), strconv.FormatInt(check.ID, 10)))
+			}
+		}
+	}
+	return names
+}
+
 func (s *session) completeNamespaces(
 	command *cobra.Command, _ []string, _ string,
 ) ([]string, cobra.ShellCompDirective) {
@@ -52,7 +76,7 @@ func (c *cluster) names(ctx context.Context, list client.ObjectList, options ...
 	}
 	_ = meta.EachListItem(list, func(object runtime.Object) error { // it fails for what is no list
 		if found, ok := object.(client.Object); ok {
-			names = append(names, found.GetName())
+			names = append(names, printable.Text(found.GetName()))
 		}
 		return nil
 	})
@@ -62,7 +86,7 @@ func (c *cluster) names(ctx context.Context, list client.ObjectList, options ...
 func individualNames(m *v1alpha1.Mandate) []string {
 	var names []string
 	for i := range m.Spec.Individuals {
-		names = append(names, m.Spec.Individuals[i].Name)
+		names = append(names, printable.Text(m.Spec.Individuals[i].Name))
 	}
 	return names
 }

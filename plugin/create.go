@@ -36,7 +36,7 @@ func (c *cluster) create(ctx context.Context, action *v1alpha1.MandateAction) er
 			c.warn("%v; creating %s again, which creates it once", err, action.Name)
 		}
 		if lost == nil || ctx.Err() == nil {
-			lost = err
+			lost = apiError{err}
 		}
 		return false, nil
 	})

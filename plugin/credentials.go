@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // A source is where credentials come from. Each has one source: what a source lacks is never taken from another one.
@@ -85,7 +86,7 @@ func (s *source) belongsTo(baseURL string) (string, error) {
 			"there or in another source: IDV_USERNAME and so on, --identityservice, --secret or --credentials-file", s.name)
 	case s.baseURL != "" && baseURL != "" && !client.SameBaseURL(s.baseURL, baseURL):
 		return "", usageError("the credentials of %s belong to another service than %s; name the source of its own with "+
-			"--secret or --credentials-file", s.name, baseURL)
+			"--secret or --credentials-file", s.name, printable.Text(baseURL))
 	}
 	baseURL = cmp.Or(baseURL, s.baseURL)
 	if err := client.ValidateBaseURL(baseURL); err != nil {

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -11,25 +10,33 @@ import (
 )
 
 func (s *session) decideCommand() *cobra.Command {
-	yes, when := false, ""
+	o, when := order{session: s, field: "decision"}, ""
 	command := &cobra.Command{
-		Use:   "decide NAME Complete|Reject",
-		Short: "Complete or reject the application of a Mandate",
-		Long: "Complete or reject the application of a Mandate. The command sets spec.decision with the evidence that the " +
-			"status shows now. The operator sends the decision when the application is in review, and only while the " +
-			"application shows this evidence. With --when AllChecksPassed, it waits for all checks to pass instead. The " +
-			"service cannot undo a decision. The command asks for confirmation on a terminal, and needs --yes otherwise.",
+		Use:   "decide NAME... Complete|Reject",
+		Short: "Complete or reject the applications of Mandates",
+		Long: "Complete or reject the applications of Mandates. The command has the operator read them, shows their checks, " +
+			"and sets spec.decision with the evidence of these checks. The operator sends the decision when the application " +
+			"is in review, and only while it shows this evidence. With --when AllChecksPassed, it waits for all checks to " +
+			"pass instead. The service cannot undo a decision. The command asks for confirmation on a terminal, and needs " +
+			"--yes otherwise. Where a GitOps tool owns the field, it changes nothing, and prints what to commit.",
 		Example: "  kubectl mandate decide -n onboarding acme Complete\n" +
-			"  kubectl mandate decide -n onboarding acme Complete --when AllChecksPassed",
-		Args: exactArgs(2),
+			"  kubectl mandate decide -n onboarding acme Complete --when AllChecksPassed\n" +
+			"  kubectl mandate decide -n onboarding -l batch=7 Complete --dry-run=client -o yaml",
+		Args: minimumArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			return s.decide(command.Context(), arguments[0], arguments[1], when, yes)
+			last := len(arguments) - 1
+			decision, err := parseDecision(arguments[last], when)
+			if err != nil {
+				return err
+			}
+			o.propose = func(m *v1alpha1.Mandate) (*proposal, error) { return proposeDecision(m, decision) }
+			return o.run(command, arguments[:last])
 		},
 	}
 	command.ValidArgsFunction = func(
 		command *cobra.Command, arguments []string, typed string,
 	) ([]string, cobra.ShellCompDirective) {
-		if len(arguments) == 1 {
+		if len(arguments) > 0 {
 			return []string{string(v1alpha1.DecisionComplete), string(v1alpha1.DecisionReject)}, noFiles
 		}
 		return s.completeMandates(false)(command, arguments, typed)
@@ -37,49 +44,27 @@ func (s *session) decideCommand() *cobra.Command {
 	command.Flags().StringVar(&when, "when", "", "The rule that decides instead of the evidence now: AllChecksPassed.")
 	_ = command.RegisterFlagCompletionFunc("when", cobra.FixedCompletions( // the flag exists
 		[]string{string(v1alpha1.DecisionRuleAllChecksPassed)}, noFiles))
-	command.Flags().BoolVarP(&yes, "yes", "y", false, "Skip the confirmation.")
+	o.addTo(command)
 	return command
 }
 
-func (s *session) decide(ctx context.Context, name, outcome, when string, yes bool) error {
-	decision, err := parseDecision(outcome, when)
-	if err != nil {
-		return err
-	}
-	c, err := s.cluster()
-	if err != nil {
-		return err
-	}
-	m, err := c.mandate(ctx, name)
-	if err != nil {
-		return err
-	}
+func proposeDecision(m *v1alpha1.Mandate, decision v1alpha1.Decision) (*proposal, error) {
 	if decision.When == "" {
 		decision.Evidence = m.Status.Evidence
 	}
-	switch {
-	case m.Status.Outcome != "":
-		return &exitError{exitNotReached, fmt.Errorf("the Mandate %s has the outcome %s already; nothing was changed",
-			m.Name, m.Status.Outcome)}
-	case decision.Evidence == "" && decision.When == "":
-		return &exitError{exitNotReached, fmt.Errorf("the status of the Mandate %s shows no evidence yet; nothing was "+
-			"changed. See kubectl mandate status -n %s %s", m.Name, m.Namespace, m.Name)}
-	case m.Spec.Decision != nil && *m.Spec.Decision == decision:
-		fmt.Fprintf(s.Out, "The Mandate %s has this decision already. Nothing was changed.\n", m.Name)
-		return nil
+	if decision.Evidence == "" && decision.When == "" {
+		return nil, fmt.Errorf("the status of the Mandate %s shows no evidence yet; nothing was changed. See kubectl "+
+			"mandate status -n %s %s", m.Name, m.Namespace, m.Name)
 	}
-	s.warnGitOps(m, "decision")
-	if err := s.confirm(yes, decisionQuestion(m, &decision)); err != nil {
-		return err
-	}
-	decide := func(m *v1alpha1.Mandate) { m.Spec.Decision = &decision }
-	if err := c.changeMandate(ctx, m, decide); err != nil {
-		return err
-	}
-	fmt.Fprintf(s.Out, "Set spec.decision of the Mandate %s to %s. The operator sends it when the application is in "+
-		"review; until then, you can change or remove it.\nNext: kubectl mandate wait -n %s %s --for=outcome\n",
-		m.Name, decisionText(&decision), c.namespace, m.Name)
-	return nil
+	return &proposal{
+		isSet:    m.Spec.Decision != nil && *m.Spec.Decision == decision,
+		set:      func(spec *v1alpha1.MandateSpec) { spec.Decision = &decision },
+		value:    decision,
+		question: decisionQuestion(m, &decision),
+		text:     "spec.decision of the Mandate " + m.Name + " to " + decisionText(&decision),
+		next: "The operator sends it when the application is in review; until then, you can change or remove it.\n" +
+			"Next: kubectl mandate wait -n " + m.Namespace + " " + m.Name + " --for=outcome",
+	}, nil
 }
 
 func parseDecision(text, when string) (v1alpha1.Decision, error) {
@@ -127,6 +112,6 @@ func decisionQuestion(m *v1alpha1.Mandate, decision *v1alpha1.Decision) string {
 	if len(open) > 0 {
 		progress += "; " + strings.Join(open, ", ")
 	}
-	return fmt.Sprintf("%s the application of the Mandate %s/%s? Its state is %q; %s. This cannot be undone.",
+	return fmt.Sprintf("%s the application of the Mandate %s/%s? Its state is %q; %s.",
 		decision.Outcome, m.Namespace, m.Name, m.Status.State, progress)
 }

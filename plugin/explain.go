@@ -30,7 +30,11 @@ func explainCommand(s *session) *cobra.Command {
 				return err
 			}
 			if output.structured() {
-				return output.print(s.Out, found)
+				var all []printed
+				for i := range found {
+					all = append(all, printed{kind: "Reason", name: found[i].Reason, view: &found[i]})
+				}
+				return output.print(s.Out, len(arguments) == 0, all...)
 			}
 			p := newPrinter(s.Out)
 			if len(arguments) == 0 {
@@ -42,7 +46,7 @@ func explainCommand(s *session) *cobra.Command {
 			return err
 		},
 	}
-	output.addTo(command, "json", "yaml")
+	output.addTo(command)
 	command.Flags().StringVar(&kind, "kind", "",
 		"Show the reasons of this kind only: Mandate, MandateAction or IdentityService. Default: all.")
 	_ = command.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions( // the flag exists

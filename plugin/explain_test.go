@@ -62,8 +62,8 @@ func TestWrongArguments(t *testing.T) {
 		"a bad selector":        {"status", "-l", "a in"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if out, code := run(t, arguments...); code != exitUsage || !strings.HasPrefix(out, "error: ") {
-				t.Errorf("code %d, want %d:\n%s", code, exitUsage, out)
+			if out, code := run(t, arguments...); code != exitFailure || !strings.HasPrefix(out, "error: ") {
+				t.Errorf("code %d, want %d:\n%s", code, exitFailure, out)
 			}
 		})
 	}

@@ -17,7 +17,7 @@ const (
 
 // An explanation is the section of docs/conditions.md about one reason of one kind.
 type explanation struct {
-	Kind   string `json:"kind"`
+	Kind   string `json:"objectKind"`
 	Reason string `json:"reason"`
 	// Conditions have the reason, such as Ready=False.
 	Conditions []string `json:"conditions"`

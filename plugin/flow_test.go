@@ -150,7 +150,7 @@ func (w *world) runIn(ctx context.Context, input string, want int, arguments ...
 	out := &bytes.Buffer{}
 	arguments = append(arguments, "--kubeconfig", w.kubeconfig, "--namespace", w.namespace)
 	limited := strings.Contains(strings.Join(arguments, " "), "--timeout=")
-	if slices.Contains([]string{"wait", "refresh", "adopt", "resend", "reset", "report"}, arguments[0]) && !limited {
+	if slices.Contains([]string{"wait", "refresh", "adopt", "decide", "review", "resend", "reset", "report"}, arguments[0]) && !limited {
 		arguments = append(arguments, "--timeout=0")
 	}
 	if w.user != "" {
@@ -207,7 +207,7 @@ func TestFlow(t *testing.T) {
 	w.emails(1)
 	w.contains(w.run("", 0, "resend", "acme", "jane", "--yes"), "Complete, CarriedOut")
 	w.emails(2)
-	w.contains(w.run("", 2, "reset", "acme", "john", "--yes"), "it has jane")
+	w.contains(w.run("", 1, "reset", "acme", "john", "--yes"), "it has jane")
 	w.contains(w.run("", 0, "reset", "acme", "jane", "--yes"), "Complete, CarriedOut")
 	w.emails(3)
 
@@ -216,19 +216,18 @@ func TestFlow(t *testing.T) {
 	_, err := w.sandbox.Play(w.Context(), control.Play{Reference: w.namespace + ".acme", Result: control.ResultPass})
 	w.check(err)
 	file := filepath.Join(t.TempDir(), "jane.pdf")
-	w.contains(w.run("", 1, "report", "acme", "jane", "--output", file),
+	w.contains(w.run("", 1, "report", "acme", "jane", "--file", file),
 		"the report is in the Secret acme-report-", "ask for a Role that can get them",
 		"kubectl get secret -n "+w.namespace+" acme-report-")
 	w.grant("secrets", false)
-	w.contains(w.run("", 0, "report", "acme", "jane", "--output", file), "application/pdf", "Now delete")
+	w.contains(w.run("", 0, "report", "acme", "jane", "--file", file), "application/pdf", "Now delete")
 	info, err := os.Stat(file)
 	w.check(err)
 	if content, _ := os.ReadFile(file); info.Mode().Perm() != 0o600 || !bytes.HasPrefix(content, []byte("%PDF")) {
 		t.Errorf("mode %s, %.20q", info.Mode(), content)
 	}
-	w.contains(w.run("", 2, "report", "acme", "jane", "--output", file), "the file exists")
+	w.contains(w.run("", 1, "report", "acme", "jane", "--file", file), "the file exists")
 
-	w.run("", 0, "refresh", "acme") // to decide on the evidence of now
 	w.contains(w.run("", 0, "decide", "acme", "complete", "--yes"), "wait -n "+w.namespace+" acme --for=outcome")
 	w.contains(w.run("", 0, "wait", "acme", "--for=outcome=Completed"), "outcome Completed")
 	w.contains(w.run("", 3, "wait", "acme", "--for=outcome=Rejected"), "its outcome is Completed")

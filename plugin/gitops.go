@@ -23,7 +23,7 @@ const (
 // also if Git does not have it, unless its policy for the object is Merge, IfNotPresent or Ignore. Argo CD, and every
 // other tool, reverts the fields that it has set.
 func gitOpsWarning(object metav1.Object, field string) string {
-	const advice = " Change it in Git, too."
+	const advice = " Change it in Git."
 	policy := object.GetAnnotations()[fluxPolicy]
 	kept := strings.EqualFold(policy, "Merge") || strings.EqualFold(policy, "IfNotPresent") ||
 		strings.EqualFold(policy, "Ignore")

@@ -14,51 +14,50 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/printable"
 )
 
 func (s *session) historyCommand() *cobra.Command {
 	output := outputFlag{}
 	command := &cobra.Command{
-		Use:   "history NAME",
-		Short: "Show everything that was sent for a Mandate",
-		Long: "Show the calls that the operator sent for a Mandate and that act on people or cannot be undone, the oldest " +
+		Use:   "history NAME...",
+		Short: "Show everything that was sent for Mandates",
+		Long: "Show the calls that the operator sent for Mandates and that act on people or cannot be undone, the oldest " +
 			"first: when, what, for whom, with what result, who asked for it, and on which evidence. The command reads the " +
-			"ApplicationRecord, which outlives the Mandate. A call without a result may be under way.",
+			"ApplicationRecords, which outlive the Mandates. A call without a result may be under way.",
 		Example: "  kubectl mandate history -n onboarding acme\n" +
 			"  kubectl mandate history -n onboarding acme -o json | jq '.calls[] | select(.kind == \"Complete\").requestedBy'",
-		Args:              exactArgs(1),
+		Args:              minimumArgs(1),
 		ValidArgsFunction: s.completeMandates(false),
-		RunE: func(command *cobra.Command, arguments []string) error {
-			h, err := s.history(command.Context(), arguments[0])
-			switch {
-			case err != nil:
+		RunE: func(command *cobra.Command, names []string) error {
+			c, err := s.cluster()
+			if err != nil {
 				return err
-			case output.structured():
-				return output.print(s.Out, h)
-			default:
-				return s.showHistory(h)
 			}
+			var all []*history
+			for _, name := range names {
+				h, err := c.history(command.Context(), name)
+				if err != nil {
+					return err
+				}
+				all = append(all, h)
+			}
+			return s.showHistories(all, &output)
 		},
 	}
-	output.addTo(command, "json", "yaml")
+	output.addTo(command)
 	return command
 }
 
 // A history is what a record says of the calls for one name.
 type history struct {
-	Namespace string     `json:"namespace"`
-	Name      string     `json:"name"`
+	Namespace string     `json:"-"` // they are in the metadata of what is printed
+	Name      string     `json:"-"`
 	Calls     []callView `json:"calls"`
 	// Earlier is how many calls before these the record keeps digests of.
 	Earlier int `json:"earlier,omitempty"`
 }
 
-func (s *session) history(ctx context.Context, name string) (*history, error) {
-	c, err := s.cluster()
-	if err != nil {
-		return nil, err
-	}
+func (c *cluster) history(ctx context.Context, name string) (*history, error) {
 	h := &history{Namespace: c.namespace, Name: name, Calls: []callView{}}
 	record := &v1alpha1.ApplicationRecord{}
 	switch err := c.Get(ctx, c.key(name), record); {
@@ -68,12 +67,35 @@ func (s *session) history(ctx context.Context, name string) (*history, error) {
 	case err != nil:
 		return nil, explainError(err)
 	}
+	record = printableCopy(record)
 	h.Earlier = len(record.Spec.Earlier)
 	for i := range record.Spec.Calls {
 		h.Calls = append(h.Calls, *newCallView(&record.Spec.Calls[i]))
 	}
 	slices.SortStableFunc(h.Calls, func(a, b callView) int { return cmp.Compare(a.Seq, b.Seq) })
 	return h, nil
+}
+
+func (s *session) showHistories(all []*history, output *outputFlag) error {
+	var objects []printed
+	for _, h := range all {
+		objects = append(objects, printed{"ApplicationRecord", h.Namespace, h.Name, h})
+	}
+	if output.structured() {
+		return output.print(s.Out, false, objects...)
+	}
+	for i, h := range all {
+		if i > 0 {
+			fmt.Fprintln(s.Out)
+		}
+		if len(all) > 1 {
+			fmt.Fprintln(s.Out, newPrinter(s.Out).styled(bold, "Mandate "+h.Namespace+"/"+h.Name))
+		}
+		if err := s.showHistory(h); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *session) showHistory(h *history) error {
@@ -86,7 +108,7 @@ func (s *session) showHistory(h *history) error {
 	for i := range h.Calls {
 		cells := historyCells(&h.Calls[i])
 		for j, cell := range cells {
-			cells[j] = cmp.Or(printable.Text(cell), "-")
+			cells[j] = cmp.Or(cell, "-")
 		}
 		fmt.Fprintln(writer, strings.Join(cells, "\t"))
 	}

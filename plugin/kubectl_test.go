@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
@@ -62,7 +63,7 @@ users:
 	return string(output)
 }
 
-// TestDecisionOfAGitOpsTool warns that Flux takes a decision back, and still sets it.
+// TestDecisionOfAGitOpsTool refuses a decision that Flux would take back, and prints what to commit.
 func TestDecisionOfAGitOpsTool(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	w.mandate("acme")
@@ -70,14 +71,17 @@ func TestDecisionOfAGitOpsTool(t *testing.T) {
 	key := client.ObjectKey{Namespace: w.namespace, Name: "acme"}
 	w.shows("acme", "7d9f2c41-3")
 	w.check(w.Get(t.Context(), key, m))
-	w.contains(w.run("", 5, "decide", "acme", "Reject"), "no checks are known")
+	w.contains(w.run("", 5, "decide", "acme", "Reject", "--refresh=false"), "no checks are known")
 	m.Labels = map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}
 	w.check(w.Update(t.Context(), m, client.FieldOwner("kustomize-controller")))
-	w.contains(w.run("", 0, "decide", "acme", "Reject", "--yes"),
-		"warning: Flux applies this object (Kustomization apps) and reverts spec.decision", "Set spec.decision")
+	out := w.run("", 3, "decide", "acme", "Reject", "--yes", "--refresh=false")
+	w.contains(out, "Flux applies this object (Kustomization apps) and reverts spec.decision", "Nothing was changed")
+	_, manifest, _ := strings.Cut(out, "Commit this:\n")
+	committed := &v1alpha1.Mandate{}
+	w.check(yaml.UnmarshalStrict([]byte(manifest), committed))
 	w.check(w.Get(t.Context(), key, m))
-	if m.Spec.Decision == nil || m.Spec.Decision.Outcome != v1alpha1.DecisionReject {
-		t.Errorf("decision %+v", m.Spec.Decision)
+	want := v1alpha1.Decision{Outcome: v1alpha1.DecisionReject, Evidence: "7d9f2c41-3"}
+	if m.Spec.Decision != nil || committed.Name != "acme" || *committed.Spec.Decision != want {
+		t.Errorf("decision %+v, in the manifest %+v", m.Spec.Decision, committed.Spec.Decision)
 	}
-	w.contains(w.run("", 0, "decide", "acme", "Reject", "--yes"), "has this decision already")
 }

@@ -34,6 +34,7 @@ func (w *world) through(inject func(method, path string, before int32) faultprox
 	requests := map[string]*atomic.Int32{"POST": {}, "GET": {}, "PATCH": {}}
 	proxy, err := faultproxy.New(faultproxy.Options{
 		Target: env.Config.Host, Transport: transport,
+		Refuse: func(string) bool { return true }, // so that each look is a GET
 		Inject: func(r faultproxy.Request) faultproxy.Fault {
 			_, path, ours := strings.Cut(r.Path, "/namespaces/"+w.namespace+"/")
 			if !ours {
@@ -44,8 +45,14 @@ func (w *world) through(inject func(method, path string, before int32) faultprox
 	})
 	w.check(err)
 	w.Cleanup(proxy.Close)
+	w.connectTo(proxy.URL)
+}
+
+// connectTo has the plugin use a proxy before the API server.
+func (w *world) connectTo(url string) {
+	w.Helper()
 	config := clientcmdapi.NewConfig()
-	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: proxy.URL}
+	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: url}
 	config.Contexts["proxy"] = &clientcmdapi.Context{Cluster: "proxy"}
 	config.CurrentContext = "proxy"
 	w.kubeconfig = filepath.Join(w.TempDir(), "proxy")
@@ -185,6 +192,7 @@ func TestLostAnswerOfAChange(t *testing.T) {
 		}
 		return faultproxy.Fault{}
 	})
-	w.contains(w.run("", 1, "decide", "acme", "Reject", "--yes"), "may have been made", "repeat the command")
-	w.contains(w.run("", 0, "decide", "acme", "Reject", "--yes"), "has this decision already")
+	decide := []string{"decide", "acme", "Reject", "--yes", "--refresh=false"}
+	w.contains(w.run("", 1, decide...), "may have been made", "repeat the command")
+	w.contains(w.run("", 0, decide...), "has this decision already")
 }

@@ -1,52 +1,121 @@
 package plugin
 
 import (
-	"encoding/json"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// outputFlag is --output of a command that prints something.
+// outputFlag is --output of a command that prints objects. It has the formats of kubectl, and those of the command.
 type outputFlag struct {
-	format  string
-	formats []string
+	format string
+	own    []string
 }
 
-func (o *outputFlag) addTo(command *cobra.Command, formats ...string) {
-	o.formats = formats
+// commonFormats are those of every command.
+var commonFormats = []string{"json", "yaml", "name", "jsonpath=TEMPLATE", "go-template=TEMPLATE"}
+
+func (o *outputFlag) addTo(command *cobra.Command, own ...string) {
+	o.own = own
+	formats := slices.Concat(own, commonFormats)
 	command.Flags().StringVarP(&o.format, "output", "o", "", "Print as "+strings.Join(formats, "|")+". Default: text.")
 	_ = command.RegisterFlagCompletionFunc("output", // the flag exists
 		cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	command.PreRunE = func(*cobra.Command, []string) error {
-		if o.format != "" && !slices.Contains(o.formats, o.format) {
-			return usageError("--output %q: use %s", o.format, strings.Join(o.formats, ", "))
+		if !o.structured() {
+			return nil
+		}
+		_, err := o.flags().ToPrinter()
+		if genericclioptions.IsNoCompatiblePrinterError(err) {
+			err = usageError("use %s", strings.Join(formats, ", "))
+		}
+		if err != nil {
+			return usageError("--output %q: %w", o.format, err)
 		}
 		return nil
 	}
 }
 
+// flags are those of kubectl for the format.
+func (o *outputFlag) flags() *genericclioptions.PrintFlags {
+	return genericclioptions.NewPrintFlags("").WithDefaultOutput(o.format)
+}
+
 func (o *outputFlag) wide() bool { return o.format == "wide" }
 
 // structured reports whether a program reads the output.
-func (o *outputFlag) structured() bool { return o.format == "json" || o.format == "yaml" }
+func (o *outputFlag) structured() bool { return o.format != "" && !slices.Contains(o.own, o.format) }
 
-func (o *outputFlag) print(out io.Writer, value any) error {
-	encoded, err := json.MarshalIndent(value, "", "  ")
-	if err == nil && o.format == "yaml" {
-		encoded, err = yaml.JSONToYAML(encoded)
+// text is where a command writes what people read: a program that reads objects gets nothing else.
+func (o *outputFlag) text(s *session) io.Writer {
+	if o.structured() {
+		return s.ErrOut
 	}
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(append([]byte(strings.TrimRight(string(encoded), "\n")), '\n'))
-	return err
+	return s.Out
 }
 
-// maximumArgs, exactArgs and minimumArgs are those of cobra, with the exit code of wrong arguments.
+// printed is what a command prints of one object: a view without personal data, or an object as it is.
+type printed struct {
+	kind, namespace, name string
+
+	view any
+}
+
+// viewPrefix begins the API group of views, so that nobody takes one for the object that it is of.
+const viewPrefix = "view."
+
+// print prints one object or, as kubectl does for all that it lists, a List. Without --output, it prints nothing.
+func (o *outputFlag) print(out io.Writer, isList bool, all ...printed) error {
+	if !o.structured() {
+		return nil
+	}
+	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
+	for i := range all {
+		object, err := all[i].object()
+		if err != nil {
+			return err
+		}
+		if o.format == "name" {
+			object.SetAPIVersion(strings.TrimPrefix(object.GetAPIVersion(), viewPrefix))
+		}
+		list.Items = append(list.Items, *object)
+	}
+	printer, err := o.flags().ToPrinter()
+	switch {
+	case err != nil:
+		return err
+	case isList || len(list.Items) != 1:
+		return printer.PrintObj(list, out)
+	default:
+		return printer.PrintObj(&list.Items[0], out)
+	}
+}
+
+// object is what kubectl's printers take.
+func (p *printed) object() (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	encoded, err := json.Marshal(p.view)
+	if err == nil {
+		err = json.Unmarshal(encoded, &object.Object)
+	}
+	if err != nil || object.GetKind() != "" {
+		return object, err
+	}
+	object.SetAPIVersion(viewPrefix + v1alpha1.SchemeGroupVersion.String())
+	object.SetKind(p.kind)
+	object.SetName(p.name)
+	object.SetNamespace(p.namespace)
+	return object, nil
+}
+
+// maximumArgs, exactArgs and minimumArgs are those of cobra, and say how the command is used.
 func maximumArgs(n int) cobra.PositionalArgs { return asUsage(cobra.MaximumNArgs(n)) }
 
 func exactArgs(n int) cobra.PositionalArgs { return asUsage(cobra.ExactArgs(n)) }

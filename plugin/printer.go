@@ -3,11 +3,9 @@ package plugin
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
@@ -21,7 +19,11 @@ const (
 	green  style = "\x1b[32m"
 	yellow style = "\x1b[33m"
 	grey   style = "\x1b[90m"
+	reset  style = "\x1b[0m"
 )
+
+// styles are all that a terminal shows.
+var styles = []style{bold, red, green, yellow, grey, reset}
 
 // A printer writes a view: with colours on a terminal, and within its width.
 type printer struct {
@@ -34,31 +36,24 @@ type printer struct {
 // defaultWidth is that of an output that is not a terminal.
 const defaultWidth = 100
 
-// newPrinter returns a printer for a stream. With the environment variable NO_COLOR (https://no-color.org), or on a
-// dumb terminal, it uses no colours.
+// newPrinter returns a printer for a stream.
 func newPrinter(out io.Writer) *printer {
-	p := &printer{width: defaultWidth}
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return p
+	if t, ok := out.(*terminal); ok {
+		return &printer{colored: t.colored, width: t.width}
 	}
-	p.colored = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-		p.width = min(max(width, 40), 120)
-	}
-	return p
+	return &printer{width: defaultWidth}
 }
 
 func (p *printer) styled(s style, text string) string {
 	if !p.colored || s == plain || text == "" {
 		return text
 	}
-	return string(s) + text + "\x1b[0m"
+	return string(s) + text + string(reset)
 }
 
-// warn writes a warning.
+// warn writes a warning in one line.
 func warn(out io.Writer, text string) {
-	fmt.Fprintln(out, newPrinter(out).styled(yellow, "warning:"), text)
+	fmt.Fprintln(out, newPrinter(out).styled(yellow, "warning:"), printableLine(text))
 }
 
 func (p *printer) line(parts ...string) {

@@ -22,12 +22,27 @@ type refreshable struct {
 	conditions *[]metav1.Condition
 }
 
+func refreshableMandate(m *v1alpha1.Mandate) *refreshable {
+	return &refreshable{m, &m.Status.LastHandledReconcileAt, &m.Status.Conditions}
+}
+
+// printed is what -o prints of it.
+func (r *refreshable) printed() printed {
+	kind := kindMandate
+	if s, ok := r.Object.(service); ok {
+		kind = kindOf(s)
+	}
+	ready := viewOf(*r.conditions, v1alpha1.ConditionReady)
+	return printed{kind, r.GetNamespace(), r.GetName(), map[string]any{"ready": ready}}
+}
+
 func (s *session) refreshCommand() *cobra.Command {
-	timeout := time.Duration(0)
+	timeout, output := time.Duration(0), outputFlag{}
 	service := serviceFlags{}
 	command := &cobra.Command{
-		Use:   "refresh [NAME]",
-		Short: "Make the operator read an application, or test a connection, now",
+		Use:     "refresh [NAME]",
+		Aliases: []string{"reconcile"},
+		Short:   "Make the operator read an application, or test a connection, now",
 		Long: "Make the operator read the application of a Mandate now, before the next poll, and wait for the result. " +
 			"With --identityservice or --clusteridentityservice, make it test the connection. The command e-mails nobody.",
 		Example: "  kubectl mandate refresh -n onboarding acme\n" +
@@ -49,15 +64,16 @@ func (s *session) refreshCommand() *cobra.Command {
 				return err
 			}
 			ready := viewOf(*what.conditions, v1alpha1.ConditionReady)
-			fmt.Fprintf(s.Out, "The operator has carried out the request. Ready=%s, %s: %s\n",
+			fmt.Fprintf(output.text(s), "The operator has carried out the request. Ready=%s, %s: %s\n",
 				ready.Status, ready.Reason, ready.Message)
 			if meta.IsStatusConditionTrue(*what.conditions, v1alpha1.ConditionReconciling) {
-				fmt.Fprintln(s.Out, "Next: the operator tries again by itself.")
+				fmt.Fprintln(output.text(s), "Next: the operator tries again by itself.")
 			}
-			return nil
+			return output.print(s.Out, false, what.printed())
 		},
 	}
 	service.addTo(command)
+	output.addTo(command)
 	addTimeout(command, &timeout, time.Minute)
 	return command
 }
@@ -73,19 +89,37 @@ func (c *cluster) refreshable(names []string, flags *serviceFlags) (*refreshable
 		return &refreshable{found, &status.LastHandledReconcileAt, &status.Conditions}, nil
 	}
 	m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: names[0]}}
-	return &refreshable{m, &m.Status.LastHandledReconcileAt, &m.Status.Conditions}, nil
+	return refreshableMandate(m), nil
 }
 
-// refresh sets the annotation, and waits until the status acknowledges it.
+// refresh has the operator read an object again.
 func (c *cluster) refresh(ctx context.Context, what *refreshable) error {
+	request, err := c.requestRefresh(ctx, what)
+	if err != nil {
+		return err
+	}
+	return c.awaitRefresh(ctx, request)
+}
+
+// A refreshRequest is the value of the annotation that asks for a read.
+type refreshRequest struct {
+	*refreshable
+
+	requested string
+}
+
+func (c *cluster) requestRefresh(ctx context.Context, what *refreshable) (*refreshRequest, error) {
 	requested := time.Now().UTC().Format(time.RFC3339Nano)
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, v1alpha1.ReconcileRequestAnnotation, requested)
-	if err := c.Patch(ctx, what.Object, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return explainWrite(err)
-	}
-	return c.poll(ctx, func(ctx context.Context) (bool, error) {
-		err := c.Get(ctx, client.ObjectKeyFromObject(what.Object), what.Object)
-		return *what.handled == requested, err
+	err := c.Patch(ctx, what.Object, client.RawPatch(types.MergePatchType, patch))
+	return &refreshRequest{what, requested}, explainWrite(err)
+}
+
+// awaitRefresh waits until the status acknowledges a request, or a later one that replaced it.
+func (c *cluster) awaitRefresh(ctx context.Context, r *refreshRequest) error {
+	return c.await(ctx, r.Object, func() (bool, error) {
+		later := r.GetAnnotations()[v1alpha1.ReconcileRequestAnnotation]
+		return *r.handled == r.requested || *r.handled != "" && *r.handled == later, nil
 	}, func() string {
 		return "the operator has not carried out the request. Check that it runs and watches this namespace: " + findOperator
 	})

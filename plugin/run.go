@@ -20,18 +20,28 @@ type Streams = genericiooptions.IOStreams
 // StandardStreams are those of this process.
 func StandardStreams() Streams { return Streams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr} }
 
-// Exit codes. `kubectl mandate --help` has them.
+// The exit statuses.
 const (
 	exitDone        = 0
 	exitFailure     = 1
-	exitUsage       = 2
+	exitPlanned     = 2 // as that of diff and of terraform plan: it is no error
 	exitNotReached  = 3
 	exitTimeout     = 4
 	exitNotApproved = 5
-	exitWouldSend   = 2 // of plan
 )
 
-// An exitError ends the program with a code of its own. With a nil error, everything is said already.
+// exitStatuses say what each of them means, in --help and in docs/kubectl-plugin.md.
+var exitStatuses = []string{
+	exitDone:    "done",
+	exitFailure: "an error, for example wrong arguments, or one of the API server",
+	exitPlanned: "of plan only: something would be sent",
+	exitNotReached: "not reached: a person must act first, the outcome is another one, the action failed, " +
+		"or the service cannot be used",
+	exitTimeout:     "the timeout passed",
+	exitNotApproved: "not confirmed",
+}
+
+// An exitError ends the program with a status of its own. With a nil error, everything is said already.
 type exitError struct {
 	code int
 	err  error
@@ -46,13 +56,12 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usageError says that the program was called wrongly.
-func usageError(format string, arguments ...any) error {
-	return &exitError{code: exitUsage, err: fmt.Errorf(format, arguments...)}
-}
+// usageError says that the program was called wrongly. As that of kubectl, its exit status is that of all errors.
+func usageError(format string, arguments ...any) error { return fmt.Errorf(format, arguments...) }
 
-// Run runs the plugin and returns the exit code.
+// Run runs the plugin and returns the exit status.
 func Run(ctx context.Context, streams Streams, version string, arguments []string) int {
+	streams.Out, streams.ErrOut = newTerminal(streams.Out), newTerminal(streams.ErrOut)
 	command := New(streams, version)
 	command.SetArgs(arguments)
 	err := command.ExecuteContext(ctx)
@@ -69,18 +78,24 @@ func Run(ctx context.Context, streams Streams, version string, arguments []strin
 	return code
 }
 
-const help = `Show Mandates, and ask the operator to act.
+const helpText = `Show Mandates, and ask the operator to act.
 
 Start with "status". It shows which Mandates need a person, and what to do next. The plugin prints no personal data.
 
-Exit codes:
-  0  done
-  1  an error, for example of the API server
-  2  wrong arguments
-  3  not reached: a person must act first, the outcome is another one, the action failed,
-     or the service cannot be used
-  4  the timeout passed
-  5  not confirmed`
+Use "kubectl mandate options" for a list of the options that every command has.
+
+Exit statuses:
+`
+
+// help is helpText with the exit statuses.
+func help() string {
+	var text strings.Builder
+	text.WriteString(helpText)
+	for status, meaning := range exitStatuses {
+		fmt.Fprintf(&text, "  %d  %s\n", status, meaning)
+	}
+	return strings.TrimSpace(text.String())
+}
 
 // New returns the command kubectl-mandate with its subcommands. version is the line that says which build it is.
 func New(streams Streams, version string) *cobra.Command {
@@ -88,7 +103,7 @@ func New(streams Streams, version string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kubectl-mandate",
 		Short:         "Show Mandates, and ask the operator to act",
-		Long:          help,
+		Long:          help(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl mandate"},
@@ -105,9 +120,10 @@ func New(streams Streams, version string) *cobra.Command {
 	})
 	s.addFlags(root)
 	root.AddCommand(
+		s.suspendCommand(), s.resumeCommand(), s.planCommand(),
 		s.statusCommand(), s.historyCommand(), explainCommand(s), s.waitCommand(), s.refreshCommand(), s.adoptCommand(),
-		s.decideCommand(), s.resendCommand(), s.resetCommand(), s.reportCommand(), s.checkConnectionCommand(),
-		s.suspendCommand(), s.resumeCommand(), s.planCommand(), versionCommand(s, version),
+		s.decideCommand(), s.reviewCommand(), s.resendCommand(), s.resetCommand(), s.reportCommand(), s.checkConnectionCommand(),
+		s.versionCommand(version), s.optionsCommand(),
 	)
 	return root
 }
@@ -121,17 +137,4 @@ func noSuchCommand(command *cobra.Command, arguments []string) error {
 		similar = "did you mean " + strings.Join(names, " or ") + "? "
 	}
 	return usageError("unknown command %q; %ssee %s --help", arguments[0], similar, command.CommandPath())
-}
-
-// versionCommand is --version as a command.
-func versionCommand(s *session, version string) *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of the plugin",
-		Args:  exactArgs(0),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(s.Out, version)
-			return err
-		},
-	}
 }

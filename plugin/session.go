@@ -80,7 +80,7 @@ func scheme() *runtime.Scheme {
 
 // A cluster is a connection to the API server, with the namespace of the call.
 type cluster struct {
-	client.Client
+	client.WithWatch
 	namespace string
 	errOut    io.Writer
 }
@@ -99,11 +99,12 @@ func (s *session) cluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.New(config, client.Options{Scheme: scheme(), FieldOwner: fieldManager})
+	config.WarningHandler = rest.NewWarningWriter(s.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme(), FieldOwner: fieldManager})
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{Client: c, namespace: namespace, errOut: s.ErrOut}, nil
+	return &cluster{WithWatch: c, namespace: namespace, errOut: s.ErrOut}, nil
 }
 
 func (c *cluster) key(name string) client.ObjectKey {

@@ -24,7 +24,7 @@ func (s *session) statusCommand() *cobra.Command {
 			"actions, and what to do next. Without a name, show a table of Mandates. Those that need a person come first. " +
 			"The command shows individuals by their names in the spec, and no personal data.",
 		Example: "  kubectl mandate status -A\n  kubectl mandate status -n onboarding acme\n" +
-			"  kubectl mandate status -A -o json | jq '.[] | select(.attention == \"NeedsPerson\").name'",
+			"  kubectl mandate status -A -o json | jq '.items[] | select(.attention == \"NeedsPerson\").metadata.name'",
 		ValidArgsFunction: s.completeMandates(false),
 		RunE: func(command *cobra.Command, names []string) error {
 			if len(names) > 0 && (selector != "" || s.allNamespaces) {
@@ -37,7 +37,7 @@ func (s *session) statusCommand() *cobra.Command {
 			return s.show(views, &output, len(names) > 0)
 		},
 	}
-	output.addTo(command, "wide", "json", "yaml")
+	output.addTo(command, "wide")
 	command.Flags().BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "Show the Mandates of all namespaces.")
 	command.Flags().StringVarP(&selector, "selector", "l", "", "Show the Mandates with these labels. Default: all.")
 	return command
@@ -45,7 +45,11 @@ func (s *session) statusCommand() *cobra.Command {
 
 func (s *session) show(views []view, output *outputFlag, named bool) error {
 	if output.structured() {
-		return output.print(s.Out, views)
+		var all []printed
+		for i := range views {
+			all = append(all, views[i].printed())
+		}
+		return output.print(s.Out, !named, all...)
 	}
 	p := newPrinter(s.Out)
 	switch {

@@ -33,7 +33,7 @@ func TestTablePutsThoseThatNeedAPersonFirst(t *testing.T) {
 		name   string
 		output outputFlag
 		all    bool
-	}{{"table", outputFlag{}, false}, {"table-wide", outputFlag{format: "wide"}, true}} {
+	}{{"table", outputFlag{}, false}, {"table-wide", outputFlag{format: "wide", own: []string{"wide"}}, true}} {
 		out := &bytes.Buffer{}
 		s := &session{Streams: Streams{Out: out, ErrOut: out}, now: fixedNow, allNamespaces: c.all}
 		if err := s.show(views, &c.output, false); err != nil {
@@ -53,9 +53,9 @@ func TestStructuredOutputHasNoPersonalData(t *testing.T) {
 		if strings.Contains(out.String(), secret) || !strings.Contains(out.String(), "director") {
 			t.Errorf("-o %s has personal data, or no individual:\n%s", format, out)
 		}
-		var decoded []view
+		var decoded struct{ Items []view }
 		if format == "json" {
-			if err := json.Unmarshal(out.Bytes(), &decoded); err != nil || decoded[0].Next[0].Reason != "OutcomeUnknown" {
+			if err := json.Unmarshal(out.Bytes(), &decoded); err != nil || decoded.Items[0].Next[0].Reason != "OutcomeUnknown" {
 				t.Errorf("%v: %s", err, out)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // attention says who has to do something about a Mandate. Its order is that of the table.
@@ -25,8 +26,8 @@ var attentions = []attention{needsPerson, operatorWorks, waitsForPeople, isDone}
 // A view is all that status shows of one Mandate, as text and as JSON. It takes names, ids and states from the spec and
 // status, and no detail of a person.
 type view struct {
-	Namespace string    `json:"namespace"`
-	Name      string    `json:"name"`
+	Namespace string    `json:"-"` // they are in the metadata of what is printed
+	Name      string    `json:"-"`
 	Attention attention `json:"attention"`
 
 	Ready     conditionView  `json:"ready"`
@@ -130,7 +131,24 @@ type facts struct {
 	actions []v1alpha1.MandateAction
 }
 
+// printable are the facts with texts that can be shown.
+func (f facts) printable() facts {
+	f.mandate = printableCopy(f.mandate)
+	if f.service != nil {
+		f.service = printableCopy(f.service)
+	}
+	if f.record != nil {
+		f.record = printableCopy(f.record)
+	}
+	f.actions = slices.Clone(f.actions)
+	for i := range f.actions {
+		f.actions[i] = *printableCopy(&f.actions[i])
+	}
+	return f
+}
+
 func newView(f facts) view {
+	f = f.printable()
 	m := f.mandate
 	v := view{
 		Namespace: m.Namespace, Name: m.Name,
@@ -172,7 +190,8 @@ func viewOf(conditions []metav1.Condition, kind string) conditionView {
 		return conditionView{}
 	}
 	return conditionView{
-		Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time,
+		Status: string(c.Status), Reason: printable.Text(c.Reason), Message: printable.Text(c.Message),
+		Since: c.LastTransitionTime.Time,
 	}
 }
 
@@ -261,6 +280,9 @@ func attentionOf(m *v1alpha1.Mandate, v *view) attention {
 		return waitsForPeople
 	}
 }
+
+// printed is what -o prints of a Mandate.
+func (v *view) printed() printed { return printed{kindMandate, v.Namespace, v.Name, v} }
 
 // isUnobserved reports whether the operator has not seen the last edit yet.
 func isUnobserved(m *v1alpha1.Mandate) bool { return m.Status.ObservedGeneration != m.Generation }

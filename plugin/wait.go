@@ -4,31 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// pollInterval is how often the plugin reads an object that it waits for. A read needs no permission to watch.
+// pollInterval is how long the plugin waits before it repeats a request, or reads again what it may not watch.
 const pollInterval = time.Second
 
 // A goal is what somebody waits for. It tells whether it is reached, or cannot be reached without a person.
 type goal func(m *v1alpha1.Mandate) (reached bool, obstacle string)
 
 func (s *session) waitCommand() *cobra.Command {
-	target, timeout := "", time.Duration(0)
+	target, timeout, output := "", time.Duration(0), outputFlag{}
 	command := &cobra.Command{
 		Use:   "wait NAME...",
 		Short: "Wait until Mandates are Ready, or have an outcome",
 		Long: "Wait until Mandates are Ready, which means that their applications exist, or until they have an outcome. " +
-			"The command ends early, with exit code 3, if a Mandate is Stalled or has another outcome. After the timeout, " +
-			"the exit code is 4.",
+			"The command ends early, with exit status 3, if a Mandate is Stalled or has another outcome. After the timeout, " +
+			"the exit status is 4.",
 		Example: "  kubectl mandate wait -n onboarding acme --for=ready\n" +
 			"  kubectl mandate wait -n onboarding acme --for=outcome=Completed --timeout=72h",
 		Args:              minimumArgs(1),
@@ -44,19 +46,22 @@ func (s *session) waitCommand() *cobra.Command {
 			}
 			ctx, cancel := withTimeout(command.Context(), timeout)
 			defer cancel()
+			var all []printed
 			for _, name := range names {
 				m, err := c.waitFor(ctx, name, reached)
 				if err != nil {
 					return err
 				}
 				v := newView(facts{mandate: m})
-				fmt.Fprintf(s.Out, "Mandate %s: %s\n", name, summary(&v, s.now))
+				all = append(all, v.printed())
+				fmt.Fprintf(output.text(s), "Mandate %s: %s\n", name, summary(&v, s.now))
 			}
-			return nil
+			return output.print(s.Out, false, all...)
 		},
 	}
 	command.Flags().StringVar(&target, "for", "ready",
 		"What to wait for: ready, outcome, or outcome=Completed|Rejected|Expired|Deleted.")
+	output.addTo(command)
 	addTimeout(command, &timeout, 10*time.Minute)
 	_ = command.RegisterFlagCompletionFunc("for", cobra.FixedCompletions( // the flag exists
 		[]string{"ready", "outcome", "outcome=Completed", "outcome=Rejected"}, noFiles))
@@ -114,13 +119,13 @@ func hasOutcome(wanted v1alpha1.Outcome) goal {
 
 // stalledReason says why nothing moves without a person; "" if it may.
 func stalledReason(m *v1alpha1.Mandate) string {
-	stalled := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionStalled)
+	stalled := viewOf(m.Status.Conditions, v1alpha1.ConditionStalled)
 	switch {
 	case isUnobserved(m):
 		return ""
 	case m.Spec.Suspend:
 		return "spec.suspend is true"
-	case stalled != nil && stalled.Status == metav1.ConditionTrue:
+	case stalled.Status == string(metav1.ConditionTrue):
 		return fmt.Sprintf("a person must act first (%s): %s", stalled.Reason, stalled.Message)
 	}
 	return ""
@@ -129,10 +134,8 @@ func stalledReason(m *v1alpha1.Mandate) string {
 // waitFor waits until a Mandate reaches a goal.
 func (c *cluster) waitFor(ctx context.Context, name string, reached goal) (*v1alpha1.Mandate, error) {
 	m := &v1alpha1.Mandate{}
-	err := c.poll(ctx, func(ctx context.Context) (bool, error) {
-		if err := c.Get(ctx, c.key(name), m); err != nil {
-			return false, err
-		}
+	m.Namespace, m.Name = c.namespace, name
+	err := c.await(ctx, m, func() (bool, error) {
 		done, obstacle := reached(m)
 		if !done && obstacle != "" {
 			return false, &exitError{exitNotReached, fmt.Errorf("the Mandate %s: %s\nNext: kubectl mandate status -n %s %s",
@@ -146,26 +149,30 @@ func (c *cluster) waitFor(ctx context.Context, name string, reached goal) (*v1al
 	return m, err
 }
 
-// poll asks until done, the end of ctx, or an error that lasts: a restart of the API server does not end a wait of
-// hours. state says how far it is, for the error at the end of ctx.
-func (c *cluster) poll(ctx context.Context, done wait.ConditionWithContextFunc, state func() string) error {
+// await reads an object until done, the end of ctx, or an error that lasts: a restart of the API server does not end a
+// wait of hours. state says how far it is, for the error at the end of ctx.
+func (c *cluster) await(
+	ctx context.Context, object client.Object, done func() (bool, error), state func() string,
+) error {
 	var failed error // of the last read
-	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
-		reached, err := done(ctx)
-		if _, own := errors.AsType[*exitError](err); err == nil || own || isRefused(err) {
+	for ctx.Err() == nil {
+		err := c.readAgain(ctx, object)
+		switch {
+		case err == nil:
 			failed = nil
-			return reached, err
-		}
-		if ctx.Err() == nil {
+			if reached, err := done(); reached || err != nil {
+				return err
+			}
+			c.waitForChange(ctx, object)
+		case isRefused(err):
+			return explainError(err)
+		case ctx.Err() == nil:
 			if failed == nil {
 				c.warn("%v; trying again", err)
 			}
 			failed = err
+			sleep(ctx, pollInterval)
 		}
-		return false, nil
-	})
-	if !wait.Interrupted(err) {
-		return explainError(err)
 	}
 	how := state()
 	if failed != nil {
@@ -175,4 +182,47 @@ func (c *cluster) poll(ctx context.Context, done wait.ConditionWithContextFunc, 
 		return &exitError{exitTimeout, fmt.Errorf("the timeout passed: %s", how)}
 	}
 	return fmt.Errorf("interrupted: %s", how)
+}
+
+// readAgain reads an object. Of what it was before, nothing stays, except if it cannot be read.
+func (c *cluster) readAgain(ctx context.Context, object client.Object) error {
+	value := reflect.ValueOf(object).Elem()
+	read := reflect.New(value.Type())
+	if err := c.Get(ctx, client.ObjectKeyFromObject(object), read.Interface().(client.Object)); err != nil {
+		return err
+	}
+	value.Set(read.Elem())
+	return nil
+}
+
+// waitForChange returns when an object may have changed since it was read. If it cannot be watched, because the user may
+// not, because the watch ended, or because the API server no longer has what happened since (410 Gone), it returns
+// after a moment, so that a read follows.
+func (c *cluster) waitForChange(ctx context.Context, object client.Object) {
+	list := &metav1.PartialObjectMetadataList{}
+	if kind, err := c.GroupVersionKindFor(object); err == nil {
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	}
+	changes, err := c.Watch(ctx, list, client.InNamespace(object.GetNamespace()),
+		client.MatchingFields{metav1.ObjectNameField: object.GetName()},
+		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: object.GetResourceVersion()}})
+	if err == nil {
+		defer changes.Stop()
+		select {
+		case change, open := <-changes.ResultChan():
+			if open && change.Type != watch.Error {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+	sleep(ctx, pollInterval)
+}
+
+func sleep(ctx context.Context, interval time.Duration) {
+	select {
+	case <-time.After(interval):
+	case <-ctx.Done():
+	}
 }

@@ -1,0 +1,229 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// An order sets one field of the spec of Mandates, for what cannot be undone: on the checks that it has shown, and after
+// a confirmation.
+type order struct {
+	*session
+
+	// field of the spec.
+	field string
+	// propose says what to set in a Mandate, or why nothing can be set.
+	propose func(m *v1alpha1.Mandate) (*proposal, error)
+
+	yes, refresh     bool
+	selector, dryRun string
+	timeout          time.Duration
+	output           outputFlag
+}
+
+// A proposal is what to set in one Mandate.
+type proposal struct {
+	mandate *v1alpha1.Mandate // as it was shown
+	isSet   bool
+	set     func(spec *v1alpha1.MandateSpec)
+	value   any // of the field, in a manifest
+	// What a person reads: before, after, and what follows.
+	question, text, next string
+}
+
+func (o *order) addTo(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVarP(&o.selector, "selector", "l", "", "Use the Mandates with these labels. Default: those that are named.")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "Skip the confirmation.")
+	flags.BoolVar(&o.refresh, "refresh", true,
+		"Have the operator read the applications first. Default: true, but false with --dry-run.")
+	flags.StringVar(&o.dryRun, "dry-run", "none",
+		"With client, change nothing, and print what would be set. Default: none.")
+	flags.Lookup("dry-run").NoOptDefVal = "client"
+	_ = command.RegisterFlagCompletionFunc("dry-run", // the flag exists
+		cobra.FixedCompletions([]string{"none", "client"}, noFiles))
+	addTimeout(command, &o.timeout, time.Minute)
+	o.output.addTo(command)
+}
+
+func (o *order) run(command *cobra.Command, names []string) error {
+	isDry := o.dryRun == "client"
+	switch {
+	case !isDry && o.dryRun != "none":
+		return usageError("--dry-run %q: use none or client", o.dryRun)
+	case len(names) == 0 == (o.selector == ""):
+		return usageError("name Mandates, or select them with --selector; see %s --help", command.CommandPath())
+	}
+	c, err := o.cluster()
+	if err != nil {
+		return err
+	}
+	ctx := command.Context()
+	mandates, err := c.mandates(ctx, names, o.selector)
+	if err != nil {
+		return err
+	}
+	if o.refresh && (!isDry || command.Flags().Changed("refresh")) {
+		if err := o.read(ctx, c, mandates); err != nil {
+			return err
+		}
+	}
+	proposals, problems := o.proposals(mandates, isDry)
+	if len(proposals) > 0 && !isDry {
+		if err := o.confirmAll(proposals); err != nil {
+			return errors.Join(append(problems, err)...)
+		}
+	}
+	var objects []printed
+	for _, p := range proposals {
+		if err := o.apply(ctx, c, p, isDry); err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		objects = append(objects, o.manifest(p))
+	}
+	if len(objects) > 0 {
+		problems = append(problems, o.output.print(o.Out, false, objects...))
+	}
+	return errors.Join(problems...)
+}
+
+// read has the operator read the applications, all at once, so that what is shown next is what the service shows now.
+func (o *order) read(ctx context.Context, c *cluster, mandates []v1alpha1.Mandate) error {
+	ctx, cancel := withTimeout(ctx, o.timeout)
+	defer cancel()
+	var requests []*refreshRequest
+	for i := range mandates {
+		if mandates[i].Status.Outcome != "" {
+			continue
+		}
+		request, err := c.requestRefresh(ctx, refreshableMandate(&mandates[i]))
+		if err != nil {
+			return err
+		}
+		requests = append(requests, request)
+	}
+	for _, request := range requests {
+		if err := c.awaitRefresh(ctx, request); err != nil {
+			return fmt.Errorf("%w\nNothing was changed. With --refresh=false, the command uses what the status shows", err)
+		}
+	}
+	return nil
+}
+
+// proposals shows the checks of each Mandate, and says what to set, or why nothing can be set.
+func (o *order) proposals(mandates []v1alpha1.Mandate, isDry bool) (proposals []*proposal, problems []error) {
+	for i := range mandates {
+		m := &mandates[i]
+		o.showChecks(m)
+		p, err := o.proposal(m, isDry)
+		switch {
+		case err != nil:
+			problems = append(problems, &exitError{exitNotReached, err})
+		case p.isSet:
+			fmt.Fprintf(o.ErrOut, "The Mandate %s has this %s already. Nothing was changed.\n", m.Name, o.field)
+		default:
+			proposals = append(proposals, p)
+		}
+	}
+	return proposals, problems
+}
+
+func (o *order) proposal(m *v1alpha1.Mandate, isDry bool) (*proposal, error) {
+	if m.Status.Outcome != "" {
+		return nil, fmt.Errorf("the Mandate %s has the outcome %s already; nothing was changed", m.Name, m.Status.Outcome)
+	}
+	p, err := o.propose(printableCopy(m))
+	if err != nil {
+		return nil, err
+	}
+	p.mandate = m
+	if reason := gitOpsWarning(m, o.field); reason != "" && !p.isSet && !isDry {
+		text := &bytes.Buffer{}
+		err := (&outputFlag{format: "yaml"}).print(text, false, o.manifest(p))
+		return nil, errors.Join(fmt.Errorf("the Mandate %s: %s Nothing was changed. Commit this:\n%s",
+			m.Name, reason, strings.TrimSpace(text.String())), err)
+	}
+	return p, nil
+}
+
+// showChecks shows what a person decides on.
+func (o *order) showChecks(m *v1alpha1.Mandate) {
+	p, v := newPrinter(o.ErrOut), newView(facts{mandate: m})
+	p.line(p.styled(bold, "Mandate "+v.Namespace+"/"+v.Name), "  ",
+		fields("state ", v.State, "checks passed ", v.Progress, "evidence ", v.Evidence))
+	var individuals []node
+	for i := range v.Individuals {
+		individuals = append(individuals, individualNode(p, &v.Individuals[i]))
+	}
+	p.children("", individuals)
+	fmt.Fprint(o.ErrOut, p.String())
+}
+
+func (o *order) confirmAll(proposals []*proposal) error {
+	var questions []string
+	for _, p := range proposals {
+		questions = append(questions, p.question)
+	}
+	return o.confirm(o.yes, strings.Join(questions, "\n")+" This cannot be undone.")
+}
+
+// manifest has what a proposal sets, and nothing else.
+func (o *order) manifest(p *proposal) printed {
+	return printed{view: map[string]any{
+		"apiVersion": v1alpha1.SchemeGroupVersion.String(), "kind": kindMandate,
+		"metadata": map[string]any{"namespace": p.mandate.Namespace, "name": p.mandate.Name},
+		"spec":     map[string]any{o.field: p.value},
+	}}
+}
+
+func (o *order) apply(ctx context.Context, c *cluster, p *proposal, isDry bool) error {
+	how := "Set"
+	if isDry {
+		how = "Would set"
+	} else if err := c.setIfUnchanged(ctx, p); err != nil {
+		return err
+	}
+	out := o.output.text(o.session)
+	fmt.Fprintf(out, "%s %s.\n", how, p.text)
+	if !isDry {
+		fmt.Fprintln(out, p.next)
+	}
+	return nil
+}
+
+// setIfUnchanged sets what was confirmed, unless the Mandate shows something else by now. What the operator writes
+// besides, such as the time of a read, is nothing else.
+func (c *cluster) setIfUnchanged(ctx context.Context, p *proposal) error {
+	m := p.mandate
+	for {
+		err := c.changeMandate(ctx, m, func(changed *v1alpha1.Mandate) { p.set(&changed.Spec) })
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		if m, err = c.mandate(ctx, m.Name); err != nil {
+			return err
+		}
+		if !isAsShown(p.mandate, m) {
+			return &exitError{exitNotReached, fmt.Errorf("the Mandate %s has changed since its checks were shown; nothing was "+
+				"changed. Repeat the command, and look at the checks again", m.Name)}
+		}
+	}
+}
+
+// isAsShown reports whether a person who saw one state of a Mandate would see the same in another one.
+func isAsShown(shown, now *v1alpha1.Mandate) bool {
+	return shown.UID == now.UID && shown.Generation == now.Generation && shown.Status.State == now.Status.State &&
+		shown.Status.Outcome == now.Status.Outcome && shown.Status.Evidence == now.Status.Evidence &&
+		equality.Semantic.DeepEqual(shown.Status.Individuals, now.Status.Individuals)
+}

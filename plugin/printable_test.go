@@ -1,0 +1,210 @@
+package plugin_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/test/await"
+	"github.com/mandate-io/idv/plugin"
+)
+
+// hostile is a text that gives orders to a terminal, and imitates a line of the plugin.
+const hostile = "\x1b[31m\x1b]52;c;ZXZpbA==\a\u202e\u009b2J\r\x00\nFORGED: all is well\t"
+
+// everyVerb runs each command of the plugin.
+var everyVerb = [][]string{
+	{"status"},
+	{"status", "-o", "wide"},
+	{"status", "acme"},
+	{"status", "acme", "-o", "yaml"},
+	{"status", "-o", "name"},
+	{"status", "-o", "jsonpath={.items[*]}"},
+	{"history", "acme"},
+	{"history", "acme", "-o", "yaml"},
+	{"explain", "OutcomeUnknown"},
+	{"wait", "acme", "--timeout=1s"},
+	{"wait", "acme", "--for=outcome=Rejected", "--timeout=1s"},
+	{"refresh", "acme", "--timeout=1s"},
+	{"refresh", "--identityservice", "default", "--timeout=1s"},
+	{"adopt", "acme", "1", "--timeout=1s"},
+	{"decide", "acme", "Reject", "--yes", "--timeout=1s"},
+	{"decide", "acme", "Reject", "--refresh=false"},
+	{"decide", "acme", "Reject", "--dry-run=client", "-o", "yaml"},
+	{"review", "acme", "jane", "liveness", "Accept", "--refresh=false"},
+	{"review", "acme", "jane", "7", "Reject", "--dry-run=client", "-o", "yaml"},
+	{"resend", "acme", "jane", "--yes", "--timeout=1s"},
+	{"reset", "acme", "jane", "--yes", "--timeout=1s"},
+	{"report", "acme", "jane", "--timeout=1s"},
+	{"check-connection", "--identityservice", "default", "--mandate", "acme", "--yes"},
+	{"version"},
+	{"options"},
+	{"__complete", "review", ""},
+	{"__complete", "review", "acme", ""},
+	{"__complete", "review", "acme", "jane", ""},
+}
+
+// TestPrintableOutput has an API server that puts orders to the terminal into each text of each object, and into each
+// error. No command passes them on.
+func TestPrintableOutput(t *testing.T) {
+	run := map[string]bool{}
+	for _, arguments := range everyVerb {
+		run[arguments[0]] = true
+	}
+	for _, command := range plugin.New(plugin.Streams{}, "test").Commands() {
+		if !run[command.Name()] && !slices.Contains([]string{"help", "completion"}, command.Name()) {
+			t.Errorf("the command %s is not in everyVerb", command.Name())
+		}
+	}
+	w := newWorld(t, sandbox.Options{})
+	w.connect()
+	w.mandate("acme")
+	w.fill()
+	transport, err := rest.TransportFor(env.Config)
+	w.check(err)
+	target, err := url.Parse(env.Config.Host)
+	w.check(err)
+	for name, change := range map[string]func(*http.Response) error{
+		"texts": hostileTexts(true), "texts and names": hostileTexts(false), "errors": hostileErrors,
+	} {
+		server := httptest.NewServer(&httputil.ReverseProxy{
+			Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Header.Set("Accept-Encoding", "identity") },
+			Transport:      transport,
+			FlushInterval:  -1,
+			ModifyResponse: change,
+		})
+		t.Cleanup(server.Close)
+		w.connectTo(server.URL)
+		for _, arguments := range everyVerb {
+			w.printable(name, arguments)
+		}
+	}
+}
+
+func (w *world) printable(name string, arguments []string) {
+	w.Helper()
+	out := &bytes.Buffer{}
+	streams := plugin.Streams{In: strings.NewReader(""), Out: out, ErrOut: out}
+	cluster := []string{"--kubeconfig", w.kubeconfig, "--namespace", w.namespace}
+	at := 1
+	if arguments[0] == "__complete" {
+		at = 2
+	}
+	plugin.Run(await.Context(w.T), streams, "test", slices.Insert(slices.Clone(arguments), at, cluster...))
+	bad := strings.IndexFunc(out.String(), func(r rune) bool {
+		return r != '\n' && r != '\t' && !unicode.IsGraphic(r)
+	})
+	if bad >= 0 || forged.MatchString(out.String()) || out.Len() == 0 {
+		w.Errorf("%s: %v: a byte at %d that is not printable, a line that is not the plugin's, or nothing:\n%q",
+			name, arguments, bad, out)
+	}
+	if name == "texts" && slices.Contains([]string{"status", "history"}, arguments[0]) &&
+		!strings.Contains(out.String(), "FORGED") && !slices.Contains(arguments, "name") {
+		w.Errorf("%v: the test shows nothing, because no text is there:\n%s", arguments, out)
+	}
+}
+
+var forged = regexp.MustCompile(`(?m)^\s*FORGED`)
+
+// fill gives the Mandate acme all that an operator writes.
+func (w *world) fill() {
+	w.Helper()
+	acme := &v1alpha1.Mandate{ObjectMeta: w.named("acme")}
+	w.patchStatus(acme, `{"status": {"observedGeneration": 1, "applicationID": 4711, "reference": "ref", "state": "in review",
+	  "progress": "0/1", "evidence": "7d9f2c41-3", "createdTime": "2026-01-01T00:00:00Z", "expiryTime": "2026-03-01T00:00:00Z",
+	  "individuals": [{"name": "jane", "id": 91, "state": {"id": 1, "name": "in review"}, "checksInReview": 1, "checks": [
+	    {"id": 7, "name": "liveness", "title": "Liveness", "state": {"id": 1, "name": "in review"}, "evidence": "41aa90c2",
+	     "failedFields": ["face"]}]}],
+	  "conditions": [
+	    {"type": "Ready", "status": "False", "reason": "Refused", "message": "Refused.",
+	     "lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": 1},
+	    {"type": "Stalled", "status": "True", "reason": "Refused", "message": "Refused.",
+	     "lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": 1}]}}`)
+	w.patchStatus(&v1alpha1.IdentityService{ObjectMeta: w.named("default")}, `{"status": {"conditions": [
+	  {"type": "Ready", "status": "False", "reason": "Unreachable", "message": "Unreachable.",
+	   "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`)
+	record := &v1alpha1.ApplicationRecord{ObjectMeta: w.named("acme")}
+	w.check(json.Unmarshal([]byte(strings.ReplaceAll(`{"spec": {"serviceURL": "https://idv.example.com", "reference": "other",
+	  "mandateRef": {"uid": "1"}, "applicationID": 4711, "salt": "DIGEST", "account": "DIGEST", "calls": [{"seq": 1, "kind": "Create", "nonce": "n",
+	  "firstStartedTime": "2026-01-01T00:00:00.000000Z", "startedTime": "2026-01-01T00:00:00.000000Z", "sends": 1, "result": "Done", "requestedBy": "ada"}]}}`, "DIGEST", strings.Repeat("ab", 16))), record))
+	w.check(w.Create(w.Context(), record))
+	action := &v1alpha1.MandateAction{ObjectMeta: w.named("acme-resend-1")}
+	action.Spec.MandateRef.Name, action.Spec.Individual = "acme", "jane"
+	action.Spec.Type = v1alpha1.MandateActionResendInvite
+	w.check(w.Create(w.Context(), action))
+	w.patchStatus(action, strings.ReplaceAll(complete, "Complete", "Failed"))
+}
+
+// steering are the members that say what an object is. The others are texts.
+var steering = []string{"apiVersion", "kind", "name", "namespace", "uid", "resourceVersion", "type", "status", "code", "continue"}
+
+// hostileTexts adds to the texts of all objects of our kinds: to each, or to those that steer nothing.
+func hostileTexts(keepSteering bool) func(*http.Response) error {
+	return func(response *http.Response) error {
+		if !strings.Contains(response.Request.URL.Path, "/idv.mandate.io/v1alpha1/") || response.StatusCode != http.StatusOK ||
+			response.Request.URL.Query().Get("watch") != "" {
+			return nil
+		}
+		var content any
+		if err := json.NewDecoder(response.Body).Decode(&content); err != nil {
+			return err
+		}
+		return replaceBody(response, addHostile(content, "", keepSteering))
+	}
+}
+
+func addHostile(value any, key string, keepSteering bool) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for k := range value {
+			value[k] = addHostile(value[k], k, keepSteering)
+		}
+	case []any:
+		for i := range value {
+			value[i] = addHostile(value[i], key, keepSteering)
+		}
+	case string:
+		_, noTime := time.Parse(time.RFC3339, value)
+		if noTime != nil && key != "apiVersion" && key != "kind" && !(keepSteering && slices.Contains(steering, key)) {
+			return value + hostile
+		}
+	}
+	return value
+}
+
+// hostileErrors answers everything with an error that quotes a text.
+func hostileErrors(response *http.Response) error {
+	if !strings.Contains(response.Request.URL.Path, "/namespaces/") {
+		return nil
+	}
+	response.StatusCode = http.StatusUnprocessableEntity
+	response.Header.Add("Warning", `299 - "`+strings.NewReplacer("\n", "", "\r", "", "\x00", "").Replace(hostile)+`"`)
+	return replaceBody(response, map[string]any{
+		"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": response.StatusCode, "reason": "Invalid",
+		"message": "wrong: " + hostile,
+	})
+}
+
+func replaceBody(response *http.Response, content any) error {
+	body, err := json.Marshal(content)
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	response.Header.Set("Content-Type", "application/json")
+	response.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	response.ContentLength = int64(len(body))
+	return err
+}

@@ -1,0 +1,104 @@
+package plugin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/internal/printable"
+)
+
+// versionLabel on the Deployment of an operator has its version, if the chart installed it.
+const versionLabel = "app.kubernetes.io/version"
+
+// versions are what version prints.
+type versions struct {
+	Client    string            `json:"clientVersion"`
+	Operators []operatorVersion `json:"operators,omitempty"`
+}
+
+// An operatorVersion is what the Deployment of an operator says.
+type operatorVersion struct {
+	Namespace string `json:"namespace"`
+	Version   string `json:"version,omitempty"`
+	Image     string `json:"image,omitempty"`
+	Ready     int64  `json:"readyReplicas"`
+}
+
+func (s *session) versionCommand(version string) *cobra.Command {
+	output, clientOnly := outputFlag{}, false
+	command := &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of the plugin and of the operator",
+		Long: "Print the versions of the plugin and of the operators in the cluster. For the operators, you need to be " +
+			"allowed to list Deployments in all namespaces, or in that of --namespace.",
+		Example: "  kubectl mandate version --client\n  kubectl mandate version -n mandate-operator-system",
+		Args:    exactArgs(0),
+		RunE: func(command *cobra.Command, _ []string) error {
+			v := versions{Client: version}
+			fmt.Fprintln(output.text(s), version)
+			var err error
+			if !clientOnly {
+				v.Operators, err = s.showOperators(command.Context(), &output)
+			}
+			return errors.Join(err, output.print(s.Out, false, printed{kind: "Versions", name: fieldManager, view: &v}))
+		},
+	}
+	command.Flags().BoolVar(&clientOnly, "client", false, "Print the version of the plugin only. Default: false.")
+	output.addTo(command)
+	return command
+}
+
+func (s *session) showOperators(ctx context.Context, output *outputFlag) ([]operatorVersion, error) {
+	c, err := s.cluster()
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.operators(ctx, "")
+	if apierrors.IsForbidden(err) {
+		found, err = c.operators(ctx, c.namespace)
+	}
+	switch {
+	case apierrors.IsForbidden(err):
+		fmt.Fprintln(s.ErrOut, "The version of the operator cannot be read: you may not list Deployments. Set --namespace to "+
+			"that of the operator, or ask who installed it.")
+		return nil, nil
+	case err != nil:
+		return nil, explainError(err)
+	case len(found) == 0:
+		fmt.Fprintln(s.ErrOut, "No Deployment has the label "+operatorPods+": the operator is not installed here.")
+	}
+	for _, o := range found {
+		fmt.Fprintf(output.text(s), "%s %s (namespace %s, image %s)\n",
+			operatorName, cmp.Or(o.Version, "of an unknown version"), o.Namespace, o.Image)
+	}
+	return found, nil
+}
+
+// operators are those of a namespace, or of all namespaces if it is "".
+func (c *cluster) operators(ctx context.Context, namespace string) ([]operatorVersion, error) {
+	deployments := &unstructured.UnstructuredList{}
+	deployments.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "DeploymentList"})
+	err := c.List(ctx, deployments, client.InNamespace(namespace), client.MatchingLabels{operatorLabel: operatorName})
+	var found []operatorVersion
+	for i := range deployments.Items {
+		d := &deployments.Items[i]
+		o := operatorVersion{Namespace: d.GetNamespace(), Version: printable.Text(d.GetLabels()[versionLabel])}
+		o.Ready, _, _ = unstructured.NestedInt64(d.Object, "status", "readyReplicas")
+		containers, _, _ := unstructured.NestedSlice(d.Object, "spec", "template", "spec", "containers")
+		if len(containers) > 0 {
+			container, _ := containers[0].(map[string]any)
+			image, _, _ := unstructured.NestedString(container, "image")
+			o.Image = printable.Text(image)
+		}
+		found = append(found, o)
+	}
+	return found, err
+}
