@@ -3,6 +3,7 @@ package plugin_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -60,6 +62,7 @@ func newWorld(t *testing.T, options sandbox.Options) *world {
 	w.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	w.check(env.WriteKubeconfig(w.kubeconfig))
 	scheme := runtime.NewScheme()
+	utilruntime.Must(appsv1.AddToScheme(scheme))
 	utilruntime.Must(corev1.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 	utilruntime.Must(rbacv1.AddToScheme(scheme))
@@ -138,7 +141,7 @@ func (w *world) mandateAt(name, service string) {
 	w.check(w.Create(w.Context(), m))
 }
 
-// run runs the plugin with a text as its standard input, and checks the exit code.
+// run runs the plugin with a text as its standard input, and checks the exit status.
 func (w *world) run(input string, want int, arguments ...string) string {
 	w.Helper()
 	return w.runIn(await.Context(w.T), input, want, arguments...)
@@ -148,21 +151,34 @@ func (w *world) run(input string, want int, arguments ...string) string {
 func (w *world) runIn(ctx context.Context, input string, want int, arguments ...string) string {
 	w.Helper()
 	out := &bytes.Buffer{}
-	arguments = append(arguments, "--kubeconfig", w.kubeconfig, "--namespace", w.namespace)
+	w.stream(ctx, plugin.Streams{In: strings.NewReader(input), Out: out, ErrOut: out}, want, arguments)
+	return out.String()
+}
+
+// separate is run without a standard input, and with what is on the standard output and on the standard error.
+func (w *world) separate(want int, arguments ...string) (output, said string) {
+	w.Helper()
+	out, errOut := &bytes.Buffer{}, &bytes.Buffer{}
+	w.stream(await.Context(w.T), plugin.Streams{In: strings.NewReader(""), Out: out, ErrOut: errOut}, want, arguments)
+	return out.String(), errOut.String()
+}
+
+func (w *world) stream(ctx context.Context, streams plugin.Streams, want int, arguments []string) {
+	w.Helper()
+	arguments = append(slices.Clone(arguments), "--kubeconfig", w.kubeconfig, "--namespace", w.namespace)
 	limited := strings.Contains(strings.Join(arguments, " "), "--timeout=")
-	if slices.Contains([]string{"wait", "refresh", "adopt", "decide", "review", "resend", "reset", "report"}, arguments[0]) && !limited {
+	waits := []string{"wait", "refresh", "reconcile", "adopt", "decide", "review", "resend", "reset", "report"}
+	if slices.Contains(waits, arguments[0]) && !limited {
 		arguments = append(arguments, "--timeout=0")
 	}
 	if w.user != "" {
 		arguments = append(arguments, "--as", w.user)
 	}
-	streams := plugin.Streams{In: strings.NewReader(input), Out: out, ErrOut: out}
 	code := plugin.Run(ctx, streams, "test", arguments)
-	w.output.WriteString(out.String())
+	fmt.Fprint(&w.output, streams.Out, streams.ErrOut)
 	if code != want {
-		w.Fatalf("kubectl mandate %v: exit code %d, want %d\n%s", arguments, code, want, out)
+		w.Fatalf("kubectl mandate %v: exit status %d, want %d\n%s%s", arguments, code, want, streams.Out, streams.ErrOut)
 	}
-	return out.String()
 }
 
 func (w *world) contains(output string, texts ...string) {
@@ -200,7 +216,7 @@ func TestFlow(t *testing.T) {
 	w.contains(w.run("", 0, "status", "acme"), "Individual jane", "IdentityService default  Ready=True, Connected",
 		"What to do next", "jane: 3 checks to do")
 
-	w.contains(w.run("", 0, "refresh", "acme"), "Ready=True")
+	w.contains(w.run("", 0, "reconcile", "acme"), "Ready=True")
 	w.contains(w.run("", 0, "refresh", "--identityservice", "default"), "Ready=True, Connected")
 
 	w.contains(w.run("", 5, "resend", "acme", "jane"), "without a terminal it cannot ask")
@@ -228,6 +244,7 @@ func TestFlow(t *testing.T) {
 	}
 	w.contains(w.run("", 1, "report", "acme", "jane", "--file", file), "the file exists")
 
+	w.reviews("acme", "jane")
 	w.contains(w.run("", 0, "decide", "acme", "complete", "--yes"), "wait -n "+w.namespace+" acme --for=outcome")
 	w.contains(w.run("", 0, "wait", "acme", "--for=outcome=Completed"), "outcome Completed")
 	w.contains(w.run("", 3, "wait", "acme", "--for=outcome=Rejected"), "its outcome is Completed")
@@ -237,7 +254,7 @@ func TestFlow(t *testing.T) {
 	for i, want := range []string{
 		`BEGUN +CALL +FOR +RESULT +REQUESTS +REQUESTED BY`, `Create +- +Done +1 +- `,
 		`ResendInvite +jane +Done +1 +editor .* acme-resend-`, `ResetIndividual +jane +Done +1 +editor `,
-		`Complete +- +Done +1 +editor +[0-9a-f]{8}-\d+`,
+		`RejectCheck +jane check \d+ +Done +1 +editor +[0-9a-f]{8}`, `Complete +- +Done +1 +editor +[0-9a-f]{8}-\d+`,
 	} {
 		if !regexp.MustCompile(want).MatchString(history[i]) {
 			t.Errorf("line %d of the history is %q, want %s", i, history[i], want)
@@ -250,6 +267,20 @@ func TestFlow(t *testing.T) {
 		t.Errorf("personal data or a password in the output:\n%s", w.output.String())
 	}
 	w.managedBy("acme", "kubectl-mandate")
+}
+
+// reviews rejects the first check of an individual, and waits until the service has the review.
+func (w *world) reviews(name, individual string) {
+	w.Helper()
+	w.run("", 0, "refresh", name)
+	check, _ := w.separate(0, "status", name, "-o", "jsonpath={.individuals[0].checks[0].name}")
+	out := w.run("", 0, "review", name, individual, check, "Reject", "--comment", "Cut off.", "--yes")
+	w.contains(out, check+"  passed, evidence ", "Reject the check "+check+" of "+individual+" on evidence ")
+	await.Until(w, func() (bool, string) {
+		m := &v1alpha1.Mandate{}
+		w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, m))
+		return len(m.Status.Reviews) == 1, "the review is not carried out"
+	})
 }
 
 func (w *world) managedBy(name, manager string) {

@@ -1,12 +1,17 @@
 package plugin_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientauthv1 "k8s.io/client-go/pkg/apis/clientauthentication/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -39,7 +44,41 @@ func TestKubectlRunsThePlugin(t *testing.T) {
 	w.contains(kubectl("mandate", "--version"), "kubectl-mandate ")
 	w.contains(kubectl("mandate", "status", "-n", w.namespace), "acme", "The operator works on (~): 1.")
 	w.contains(kubectl("__complete", "mandate", "status", "-n", w.namespace, ""), "acme\n")
+	w.contains(kubectl("mandate", "status", "-n", w.namespace, "-o", "name"), "mandate.idv.mandate.io/acme\n")
+	w.contains(kubectl("mandate", "options"), "--as-group", "--token", "--request-timeout")
 	w.contains(w.withAuthProvider(binary), "No valid id-token")
+	w.withExecPlugin()
+	w.contains(kubectl("mandate", "status", "-n", w.namespace), "acme")
+	command := exec.CommandContext(t.Context(), env.Kubectl, "mandate", "status", "-n", w.namespace, "--as", "nobody")
+	if output, err := command.CombinedOutput(); err == nil || !strings.Contains(string(output), `User "nobody" cannot list`) {
+		t.Errorf("as nobody: %v\n%s", err, output)
+	}
+}
+
+// withExecPlugin has kubectl and the plugin get their credentials from a program, as those of cloud providers do.
+func (w *world) withExecPlugin() {
+	w.Helper()
+	config, err := clientcmd.LoadFromFile(w.kubeconfig)
+	w.check(err)
+	credential, err := json.Marshal(clientauthv1.ExecCredential{
+		TypeMeta: metav1.TypeMeta{APIVersion: clientauthv1.SchemeGroupVersion.String(), Kind: "ExecCredential"},
+		Status: &clientauthv1.ExecCredentialStatus{
+			ClientCertificateData: string(env.Config.CertData), ClientKeyData: string(env.Config.KeyData),
+			Token: env.Config.BearerToken,
+		},
+	})
+	w.check(err)
+	dir := w.TempDir()
+	w.check(os.WriteFile(filepath.Join(dir, "credential.json"), credential, 0o600))
+	for name := range config.AuthInfos {
+		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{
+			APIVersion: clientauthv1.SchemeGroupVersion.String(), Command: "cat",
+			Args: []string{filepath.Join(dir, "credential.json")}, InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+		}}
+	}
+	file := filepath.Join(dir, "kubeconfig")
+	w.check(clientcmd.WriteToFile(*config, file))
+	w.Setenv("KUBECONFIG", file)
 }
 
 // withAuthProvider is what the binary says with a kubeconfig that names an authentication of client-go's own.

@@ -2,7 +2,11 @@ package plugin_test
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -46,6 +50,24 @@ func (w *world) through(inject func(method, path string, before int32) faultprox
 	w.check(err)
 	w.Cleanup(proxy.Close)
 	w.connectTo(proxy.URL)
+}
+
+// changing has the plugin get responses of the API server that were changed.
+func (w *world) changing(change func(*http.Response) error) {
+	w.Helper()
+	transport, err := rest.TransportFor(env.Config)
+	w.check(err)
+	target, err := url.Parse(env.Config.Host)
+	w.check(err)
+	server := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Header.Set("Accept-Encoding", "identity")
+		},
+		Transport: transport, FlushInterval: -1, ModifyResponse: change,
+	})
+	w.Cleanup(server.Close)
+	w.connectTo(server.URL)
 }
 
 // connectTo has the plugin use a proxy before the API server.
@@ -195,4 +217,37 @@ func TestLostAnswerOfAChange(t *testing.T) {
 	decide := []string{"decide", "acme", "Reject", "--yes", "--refresh=false"}
 	w.contains(w.run("", 1, decide...), "may have been made", "repeat the command")
 	w.contains(w.run("", 0, decide...), "has this decision already")
+}
+
+// TestWatchThatEnds has a wait go on when the watch says 410 Gone, ends without an event, or is not allowed.
+func TestWatchThatEnds(t *testing.T) {
+	const ready = `{"status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True",
+  "reason": "Accepted", "message": "Done.", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`
+	gone := `{"type": "ERROR", "object": {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Expired",
+  "code": 410, "message": "too old resource version"}}`
+	for name, stream := range map[string]string{"gone": gone, "ended": "", "forbidden": "403"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, sandbox.Options{})
+			w.mandate("acme")
+			watches := 0
+			w.changing(func(response *http.Response) error {
+				if response.Request.URL.Query().Get("watch") == "" {
+					return nil
+				}
+				watches++
+				w.patchStatus(&v1alpha1.Mandate{ObjectMeta: w.named("acme")}, ready)
+				if stream == "403" {
+					response.StatusCode = http.StatusForbidden
+				}
+				_ = response.Body.Close()
+				response.Body = io.NopCloser(strings.NewReader(stream))
+				response.ContentLength = int64(len(stream))
+				return nil
+			})
+			w.contains(w.run("", 0, "wait", "acme"), "Ready=True, Accepted")
+			if watches == 0 {
+				t.Error("no watch")
+			}
+		})
+	}
 }

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,8 +12,6 @@ import (
 	"testing"
 	"time"
 	"unicode"
-
-	"k8s.io/client-go/rest"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
@@ -75,21 +70,10 @@ func TestPrintableOutput(t *testing.T) {
 	w.connect()
 	w.mandate("acme")
 	w.fill()
-	transport, err := rest.TransportFor(env.Config)
-	w.check(err)
-	target, err := url.Parse(env.Config.Host)
-	w.check(err)
 	for name, change := range map[string]func(*http.Response) error{
 		"texts": hostileTexts(true), "texts and names": hostileTexts(false), "errors": hostileErrors,
 	} {
-		server := httptest.NewServer(&httputil.ReverseProxy{
-			Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Header.Set("Accept-Encoding", "identity") },
-			Transport:      transport,
-			FlushInterval:  -1,
-			ModifyResponse: change,
-		})
-		t.Cleanup(server.Close)
-		w.connectTo(server.URL)
+		w.changing(change)
 		for _, arguments := range everyVerb {
 			w.printable(name, arguments)
 		}
