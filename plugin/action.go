@@ -40,7 +40,8 @@ func (s *session) resetCommand() *cobra.Command {
 func (s *session) actionCommand(
 	command *cobra.Command, kind v1alpha1.MandateActionType, question string,
 ) *cobra.Command {
-	yes, timeout, output := false, time.Duration(0), outputFlag{}
+	yes, output := false, outputFlag{}
+	timeout := time.Duration(0)
 	command.Args = exactArgs(2)
 	command.ValidArgsFunction = s.completeMandates(true)
 	command.RunE = func(command *cobra.Command, arguments []string) error {

@@ -14,7 +14,7 @@ func (s *session) decideCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "decide NAME... Complete|Reject",
 		Short: "Complete or reject the applications of Mandates",
-		Long: "Complete or reject the applications of Mandates. The command has the operator read them, shows their checks, " +
+		Long: "Complete or reject the applications of Mandates. The command has the operator read them, shows their checks " +
 			"and sets spec.decision with the evidence of these checks. The operator sends the decision when the application " +
 			"is in review, and only while it shows this evidence. With --when AllChecksPassed, it waits for all checks to " +
 			"pass instead. The service cannot undo a decision. The command asks for confirmation on a terminal, and needs " +

@@ -50,7 +50,8 @@ func TestKubectlRunsThePlugin(t *testing.T) {
 	w.withExecPlugin()
 	w.contains(kubectl("mandate", "status", "-n", w.namespace), "acme")
 	command := exec.CommandContext(t.Context(), env.Kubectl, "mandate", "status", "-n", w.namespace, "--as", "nobody")
-	if output, err := command.CombinedOutput(); err == nil || !strings.Contains(string(output), `User "nobody" cannot list`) {
+	output, err := command.CombinedOutput()
+	if err == nil || !strings.Contains(string(output), `User "nobody" cannot list`) {
 		t.Errorf("as nobody: %v\n%s", err, output)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// An order sets one field of the spec of Mandates, for what cannot be undone: on the checks that it has shown, and after
-// a confirmation.
+// An order sets one field of the spec of Mandates, for what cannot be undone: on the checks that it has shown, and
+// after a confirmation.
 type order struct {
 	*session
 
@@ -43,7 +43,7 @@ type proposal struct {
 
 func (o *order) addTo(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVarP(&o.selector, "selector", "l", "", "Use the Mandates with these labels. Default: those that are named.")
+	flags.StringVarP(&o.selector, "selector", "l", "", "Use the Mandates with these labels. Default: those named.")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "Skip the confirmation.")
 	flags.BoolVar(&o.refresh, "refresh", true,
 		"Have the operator read the applications first. Default: true, but false with --dry-run.")
@@ -92,8 +92,8 @@ func (o *order) run(command *cobra.Command, names []string) error {
 		}
 		objects = append(objects, o.manifest(p))
 	}
-	if len(objects) > 0 {
-		problems = append(problems, o.output.print(o.Out, false, objects...))
+	if output := &o.output; len(objects) > 0 {
+		problems = append(problems, output.print(o.Out, false, objects...))
 	}
 	return errors.Join(problems...)
 }
@@ -149,8 +149,8 @@ func (o *order) proposal(m *v1alpha1.Mandate, isDry bool) (*proposal, error) {
 	}
 	p.mandate = m
 	if reason := gitOpsWarning(m, o.field); reason != "" && !p.isSet && !isDry {
-		text := &bytes.Buffer{}
-		err := (&outputFlag{format: "yaml"}).print(text, false, o.manifest(p))
+		text, asYAML := &bytes.Buffer{}, outputFlag{format: "yaml"}
+		err := asYAML.print(text, false, o.manifest(p))
 		return nil, errors.Join(fmt.Errorf("the Mandate %s: %s Nothing was changed. Commit this:\n%s",
 			m.Name, reason, strings.TrimSpace(text.String())), err)
 	}

@@ -20,7 +20,8 @@ func (w *world) inReview(name, evidence string) {
 	w.Helper()
 	w.patchStatus(&v1alpha1.Mandate{ObjectMeta: w.named(name)}, strings.ReplaceAll(`{"status": {"applicationID": 4711,
 	  "reference": "ref", "state": "in review", "progress": "1/2", "evidence": "EVIDENCE", "individuals": [
-	  {"name": "jane", "id": 91, "state": {"id": 1, "name": "in review"}, "checksInReview": 1, "checksPassed": 1, "checks": [
+	  {"name": "jane", "id": 91, "state": {"id": 1, "name": "in review"}, "checksInReview": 1, "checksPassed": 1,
+	   "checks": [
 	    {"id": 7, "name": "document", "state": {"id": 2, "name": "passed"}, "evidence": "EVIDENCE"},
 	    {"id": 8, "name": "liveness", "state": {"id": 1, "name": "in review"}, "evidence": "EVIDENCE"},
 	    {"id": 9, "name": "liveness", "state": {"id": 1, "name": "in review"}, "evidence": "EVIDENCE"}]}]}}`,
@@ -67,8 +68,9 @@ func TestDecideOnWhatIsShown(t *testing.T) {
 	}
 	w.operate("new-2")
 	out := w.run("", 5, "decide", "acme", "Complete")
-	w.contains(out, "state in review, checks passed 1/2, evidence new-2", "└─ Individual jane  in review, passed 1, in review 1",
-		"liveness  in review, evidence new-2", `Its state is "in review"; 1/2 checks passed; jane: 1 check not decided.`)
+	w.contains(out, "state in review, checks passed 1/2, evidence new-2",
+		"└─ Individual jane  in review, passed 1, in review 1", "liveness  in review, evidence new-2",
+		`Its state is "in review"; 1/2 checks passed; jane: 1 check not decided.`)
 	w.contains(w.run("", 0, "decide", "acme", "Complete", "--yes"), "to Complete on evidence new-2")
 	if got, want := w.decision("acme"), (v1alpha1.Decision{Outcome: "Complete", Evidence: "new-2"}); got != want {
 		t.Errorf("decision %+v, want %+v", got, want)
@@ -107,7 +109,8 @@ func TestDryRun(t *testing.T) {
 	w.inReview("acme", "a-1")
 	before := w.get("acme").ResourceVersion
 	w.contains(w.run("", 1, "decide", "acme", "Reject", "--dry-run=server"), "use none or client")
-	w.contains(w.run("", 0, "decide", "acme", "Reject", "--dry-run"), "Would set spec.decision of the Mandate acme to Reject")
+	w.contains(w.run("", 0, "decide", "acme", "Reject", "--dry-run"),
+		"Would set spec.decision of the Mandate acme to Reject")
 	for _, c := range []struct {
 		arguments []string
 		want      v1alpha1.MandateSpec
@@ -148,7 +151,8 @@ func TestReview(t *testing.T) {
 	w.contains(review(1, "document", "Maybe"), "use Accept or Reject")
 	w.contains(review(3, "face", "Accept"), `0 checks of jane of the Mandate acme are called "face"`, "document (7)")
 	w.contains(review(3, "liveness", "Accept"), "2 checks of jane", "liveness (8), liveness (9)")
-	w.contains(w.run("", 3, "review", "acme", "john", "document", "Accept", "--refresh=false"), `shows no individual "john"`)
+	w.contains(w.run("", 3, "review", "acme", "john", "document", "Accept", "--refresh=false"),
+		`shows no individual "john"`)
 	w.contains(review(0, "8", "Reject", "--comment", "No face."), "Reject the check 8 of jane on evidence a-1")
 	w.contains(review(0, "document", "Accept"), "Accept the check document of jane on evidence a-1")
 	w.contains(review(0, "7", "Accept"), "has this checkReviews already")

@@ -70,8 +70,10 @@ func TestPrintableOutput(t *testing.T) {
 	w.connect()
 	w.mandate("acme")
 	w.fill()
+	w.deploy("1.2.3")
 	for name, change := range map[string]func(*http.Response) error{
-		"texts": hostileTexts(true), "texts and names": hostileTexts(false), "errors": hostileErrors,
+		"texts": hostileTexts(true), "texts and names": hostileTexts(false),
+		"errors": hostileErrors, //nolint:bodyclose // the proxy closes it
 	} {
 		w.changing(change)
 		for _, arguments := range everyVerb {
@@ -97,8 +99,8 @@ func (w *world) printable(name string, arguments []string) {
 		w.Errorf("%s: %v: a byte at %d that is not printable, a line that is not the plugin's, or nothing:\n%q",
 			name, arguments, bad, out)
 	}
-	if name == "texts" && slices.Contains([]string{"status", "history"}, arguments[0]) &&
-		!strings.Contains(out.String(), "FORGED") && !slices.Contains(arguments, "name") {
+	passes := slices.Contains([]string{"status", "history", "version"}, arguments[0])
+	if name == "texts" && passes && !slices.Contains(arguments, "name") && !strings.Contains(out.String(), "FORGED") {
 		w.Errorf("%v: the test shows nothing, because no text is there:\n%s", arguments, out)
 	}
 }
@@ -109,8 +111,9 @@ var forged = regexp.MustCompile(`(?m)^\s*FORGED`)
 func (w *world) fill() {
 	w.Helper()
 	acme := &v1alpha1.Mandate{ObjectMeta: w.named("acme")}
-	w.patchStatus(acme, `{"status": {"observedGeneration": 1, "applicationID": 4711, "reference": "ref", "state": "in review",
-	  "progress": "0/1", "evidence": "7d9f2c41-3", "createdTime": "2026-01-01T00:00:00Z", "expiryTime": "2026-03-01T00:00:00Z",
+	w.patchStatus(acme, `{"status": {"observedGeneration": 1, "applicationID": 4711, "reference": "ref",
+	  "state": "in review", "progress": "0/1", "evidence": "7d9f2c41-3", "createdTime": "2026-01-01T00:00:00Z",
+	  "expiryTime": "2026-03-01T00:00:00Z",
 	  "individuals": [{"name": "jane", "id": 91, "state": {"id": 1, "name": "in review"}, "checksInReview": 1, "checks": [
 	    {"id": 7, "name": "liveness", "title": "Liveness", "state": {"id": 1, "name": "in review"}, "evidence": "41aa90c2",
 	     "failedFields": ["face"]}]}],
@@ -123,9 +126,11 @@ func (w *world) fill() {
 	  {"type": "Ready", "status": "False", "reason": "Unreachable", "message": "Unreachable.",
 	   "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`)
 	record := &v1alpha1.ApplicationRecord{ObjectMeta: w.named("acme")}
-	w.check(json.Unmarshal([]byte(strings.ReplaceAll(`{"spec": {"serviceURL": "https://idv.example.com", "reference": "other",
-	  "mandateRef": {"uid": "1"}, "applicationID": 4711, "salt": "DIGEST", "account": "DIGEST", "calls": [{"seq": 1, "kind": "Create", "nonce": "n",
-	  "firstStartedTime": "2026-01-01T00:00:00.000000Z", "startedTime": "2026-01-01T00:00:00.000000Z", "sends": 1, "result": "Done", "requestedBy": "ada"}]}}`, "DIGEST", strings.Repeat("ab", 16))), record))
+	w.check(json.Unmarshal([]byte(strings.ReplaceAll(`{"spec": {"serviceURL": "https://idv.example.com",
+	  "reference": "other", "mandateRef": {"uid": "1"}, "applicationID": 4711, "salt": "DIGEST", "account": "DIGEST", "calls": [
+	    {"seq": 1, "kind": "Create", "nonce": "n", "firstStartedTime": "2026-01-01T00:00:00.000000Z",
+	     "startedTime": "2026-01-01T00:00:00.000000Z", "sends": 1, "result": "Done", "requestedBy": "ada"}]}}`,
+		"DIGEST", strings.Repeat("ab", 16))), record))
 	w.check(w.Create(w.Context(), record))
 	action := &v1alpha1.MandateAction{ObjectMeta: w.named("acme-resend-1")}
 	action.Spec.MandateRef.Name, action.Spec.Individual = "acme", "jane"
@@ -135,12 +140,17 @@ func (w *world) fill() {
 }
 
 // steering are the members that say what an object is. The others are texts.
-var steering = []string{"apiVersion", "kind", "name", "namespace", "uid", "resourceVersion", "type", "status", "code", "continue"}
+var steering = []string{
+	"apiVersion", "kind", "name", "namespace", "uid", "resourceVersion", "type", "status", "code", "continue",
+}
 
-// hostileTexts adds to the texts of all objects of our kinds: to each, or to those that steer nothing.
+// foreign matches the paths of what the plugin reads.
+var foreign = regexp.MustCompile("/(idv.mandate.io/v1alpha1|apps/v1)/")
+
+// hostileTexts adds to the texts of all objects: to each, or to those that steer nothing.
 func hostileTexts(keepSteering bool) func(*http.Response) error {
 	return func(response *http.Response) error {
-		if !strings.Contains(response.Request.URL.Path, "/idv.mandate.io/v1alpha1/") || response.StatusCode != http.StatusOK ||
+		if !foreign.MatchString(response.Request.URL.Path) || response.StatusCode != http.StatusOK ||
 			response.Request.URL.Query().Get("watch") != "" {
 			return nil
 		}
@@ -164,20 +174,22 @@ func addHostile(value any, key string, keepSteering bool) any {
 		}
 	case string:
 		_, noTime := time.Parse(time.RFC3339, value)
-		if noTime != nil && key != "apiVersion" && key != "kind" && !(keepSteering && slices.Contains(steering, key)) {
-			return value + hostile
+		isKind := key == "apiVersion" || key == "kind"
+		if noTime == nil || isKind || keepSteering && slices.Contains(steering, key) {
+			return value
 		}
+		return value + hostile
 	}
 	return value
 }
 
 // hostileErrors answers everything with an error that quotes a text.
 func hostileErrors(response *http.Response) error {
-	if !strings.Contains(response.Request.URL.Path, "/namespaces/") {
+	if !strings.Contains(response.Request.URL.Path, "/namespaces/") && !foreign.MatchString(response.Request.URL.Path) {
 		return nil
 	}
 	response.StatusCode = http.StatusUnprocessableEntity
-	response.Header.Add("Warning", `299 - "`+strings.NewReplacer("\n", "", "\r", "", "\x00", "").Replace(hostile)+`"`)
+	response.Header.Add("Warning", "299 - \"\u202e warned\"") // no control characters pass Go
 	return replaceBody(response, map[string]any{
 		"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": response.StatusCode, "reason": "Invalid",
 		"message": "wrong: " + hostile,

@@ -19,7 +19,8 @@ import (
 const reportKey = "report"
 
 func (s *session) reportCommand() *cobra.Command {
-	file, timeout, output := "", time.Duration(0), outputFlag{}
+	file, output := "", outputFlag{}
+	timeout := time.Duration(0)
 	command := &cobra.Command{
 		Use:   "report NAME INDIVIDUAL",
 		Short: "Download the report on an individual into a Secret, and into a file",

@@ -116,8 +116,8 @@ func findCheck(m *v1alpha1.Mandate, individual, name string) (*v1alpha1.CheckSta
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("%d checks of %s of the Mandate %s are called %q; nothing was changed. Use the name or id of one "+
-		"of %s", len(found), individual, m.Name, name, strings.Join(checkNames(checks), ", "))
+	return nil, fmt.Errorf("%d checks of %s of the Mandate %s are called %q; nothing was changed. Use the name or id of "+
+		"one of %s", len(found), individual, m.Name, name, strings.Join(checkNames(checks), ", "))
 }
 
 func isCheck(check *v1alpha1.CheckStatus, name string) bool {

@@ -122,8 +122,8 @@ func New(streams Streams, version string) *cobra.Command {
 	root.AddCommand(
 		s.suspendCommand(), s.resumeCommand(), s.planCommand(),
 		s.statusCommand(), s.historyCommand(), explainCommand(s), s.waitCommand(), s.refreshCommand(), s.adoptCommand(),
-		s.decideCommand(), s.reviewCommand(), s.resendCommand(), s.resetCommand(), s.reportCommand(), s.checkConnectionCommand(),
-		s.versionCommand(version), s.optionsCommand(),
+		s.decideCommand(), s.reviewCommand(), s.resendCommand(), s.resetCommand(), s.reportCommand(),
+		s.checkConnectionCommand(), s.versionCommand(version), s.optionsCommand(),
 	)
 	return root
 }

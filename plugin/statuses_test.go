@@ -19,14 +19,15 @@ func TestExitStatuses(t *testing.T) {
 		t.Fatalf("status %d: %s", status, out)
 	}
 	for status, meaning := range exitStatuses {
-		if row := fmt.Sprintf("| %d | %s |\n", status, meaning); !strings.Contains(string(page), row) {
-			t.Errorf("docs/kubectl-plugin.md lacks %q", row)
+		if entry := fmt.Sprintf("| %d | %s |\n", status, meaning); !strings.Contains(string(page), entry) {
+			t.Errorf("docs/kubectl-plugin.md lacks %q", entry)
 		}
 		if line := fmt.Sprintf("  %d  %s\n", status, meaning); !strings.Contains(out, line) {
 			t.Errorf("--help lacks %q:\n%s", line, out)
 		}
 	}
-	if _, table, _ := strings.Cut(string(page), "| status | meaning |\n"); strings.Count(table, "\n")-1 != len(exitStatuses) {
+	_, table, _ := strings.Cut(string(page), "| status | meaning |\n")
+	if strings.Count(table, "\n")-1 != len(exitStatuses) {
 		t.Errorf("docs/kubectl-plugin.md has other exit statuses:\n%s", table)
 	}
 }

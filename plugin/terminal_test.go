@@ -39,7 +39,8 @@ func TestPrintableCopy(t *testing.T) {
 	m.Spec.Decision = &v1alpha1.Decision{Evidence: "\r"}
 	m.Spec.Individuals = []v1alpha1.Individual{{Name: "\a"}}
 	shown := printableCopy(m)
-	got := []string{shown.Annotations["a"], shown.Spec.Reference, shown.Spec.Decision.Evidence, shown.Spec.Individuals[0].Name}
+	spec := &shown.Spec
+	got := []string{shown.Annotations["a"], spec.Reference, spec.Decision.Evidence, spec.Individuals[0].Name}
 	for i, want := range []string{"x�y", "a�[31m�b", "�", "�"} {
 		if got[i] != want {
 			t.Errorf("%q, want %q", got[i], want)

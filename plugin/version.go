@@ -67,8 +67,8 @@ func (s *session) showOperators(ctx context.Context, output *outputFlag) ([]oper
 	}
 	switch {
 	case apierrors.IsForbidden(err):
-		fmt.Fprintln(s.ErrOut, "The version of the operator cannot be read: you may not list Deployments. Set --namespace to "+
-			"that of the operator, or ask who installed it.")
+		fmt.Fprintln(s.ErrOut, "The version of the operator cannot be read: you may not list Deployments. Set --namespace "+
+			"to that of the operator, or ask who installed it.")
 		return nil, nil
 	case err != nil:
 		return nil, explainError(err)
@@ -90,7 +90,9 @@ func (c *cluster) operators(ctx context.Context, namespace string) ([]operatorVe
 	var found []operatorVersion
 	for i := range deployments.Items {
 		d := &deployments.Items[i]
-		o := operatorVersion{Namespace: d.GetNamespace(), Version: printable.Text(d.GetLabels()[versionLabel])}
+		o := operatorVersion{
+			Namespace: printable.Text(d.GetNamespace()), Version: printable.Text(d.GetLabels()[versionLabel]),
+		}
 		o.Ready, _, _ = unstructured.NestedInt64(d.Object, "status", "readyReplicas")
 		containers, _, _ := unstructured.NestedSlice(d.Object, "spec", "template", "spec", "containers")
 		if len(containers) > 0 {

@@ -21,7 +21,9 @@ func (w *world) deploy(version string) {
 	}
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
 	d.Spec.Template.Labels = labels
-	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "operator", Image: "ghcr.io/mandate-io/mandate-operator:v1.2.3"}}
+	d.Spec.Template.Spec.Containers = []corev1.Container{{
+		Name: "operator", Image: "ghcr.io/mandate-io/mandate-operator:v1.2.3",
+	}}
 	w.create(d)
 }
 

@@ -24,7 +24,8 @@ const pollInterval = time.Second
 type goal func(m *v1alpha1.Mandate) (reached bool, obstacle string)
 
 func (s *session) waitCommand() *cobra.Command {
-	target, timeout, output := "", time.Duration(0), outputFlag{}
+	target, output := "", outputFlag{}
+	timeout := time.Duration(0)
 	command := &cobra.Command{
 		Use:   "wait NAME...",
 		Short: "Wait until Mandates are Ready, or have an outcome",
@@ -188,15 +189,16 @@ func (c *cluster) await(
 func (c *cluster) readAgain(ctx context.Context, object client.Object) error {
 	value := reflect.ValueOf(object).Elem()
 	read := reflect.New(value.Type())
-	if err := c.Get(ctx, client.ObjectKeyFromObject(object), read.Interface().(client.Object)); err != nil {
-		return err
+	target, _ := reflect.TypeAssert[client.Object](read) // as the object is one
+	err := c.Get(ctx, client.ObjectKeyFromObject(object), target)
+	if err == nil {
+		value.Set(read.Elem())
 	}
-	value.Set(read.Elem())
-	return nil
+	return err
 }
 
-// waitForChange returns when an object may have changed since it was read. If it cannot be watched, because the user may
-// not, because the watch ended, or because the API server no longer has what happened since (410 Gone), it returns
+// waitForChange returns when an object may have changed since it was read. If it cannot be watched, because the user
+// may not, because the watch ended, or because the API server no longer has what happened since (410 Gone), it returns
 // after a moment, so that a read follows.
 func (c *cluster) waitForChange(ctx context.Context, object client.Object) {
 	list := &metav1.PartialObjectMetadataList{}

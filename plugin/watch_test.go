@@ -33,7 +33,7 @@ func TestWaitReadsWhatChanges(t *testing.T) {
 			done <- err
 		}()
 		for _, outcome := range []v1alpha1.Outcome{"", v1alpha1.OutcomeCompleted} {
-			time.Sleep(36 * time.Hour)
+			<-time.After(36 * time.Hour)
 			m.Status.Outcome = outcome
 			m.Status.Progress = "1/2"
 			if err := objects.Status().Update(t.Context(), m); err != nil {
