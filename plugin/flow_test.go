@@ -14,8 +14,10 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,7 +64,11 @@ func newWorld(t *testing.T, options sandbox.Options) *world {
 	w.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	w.check(env.WriteKubeconfig(w.kubeconfig))
 	scheme := runtime.NewScheme()
-	utilruntime.Must(appsv1.AddToScheme(scheme))
+	for _, add := range []func(*runtime.Scheme) error{
+		admissionregistrationv1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme,
+	} {
+		utilruntime.Must(add(scheme))
+	}
 	utilruntime.Must(corev1.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 	utilruntime.Must(rbacv1.AddToScheme(scheme))

@@ -47,6 +47,8 @@ var everyVerb = [][]string{
 	{"reset", "acme", "jane", "--yes", "--timeout=1s"},
 	{"report", "acme", "jane", "--timeout=1s"},
 	{"check-connection", "--identityservice", "default", "--mandate", "acme", "--yes"},
+	{"check"},
+	{"check", "-o", "yaml"},
 	{"version"},
 	{"options"},
 	{"__complete", "review", ""},
@@ -72,8 +74,8 @@ func TestPrintableOutput(t *testing.T) {
 	w.fill()
 	w.deploy("1.2.3")
 	for name, change := range map[string]func(*http.Response) error{
-		"texts": hostileTexts(true), "texts and names": hostileTexts(false),
-		"errors": hostileErrors, //nolint:bodyclose // the proxy closes it
+		"texts": hostileTexts(true), "texts and names": hostileTexts(false), //nolint:bodyclose // they open none
+		"errors": hostileErrors,
 	} {
 		w.changing(change)
 		for _, arguments := range everyVerb {
@@ -127,7 +129,8 @@ func (w *world) fill() {
 	   "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`)
 	record := &v1alpha1.ApplicationRecord{ObjectMeta: w.named("acme")}
 	w.check(json.Unmarshal([]byte(strings.ReplaceAll(`{"spec": {"serviceURL": "https://idv.example.com",
-	  "reference": "other", "mandateRef": {"uid": "1"}, "applicationID": 4711, "salt": "DIGEST", "account": "DIGEST", "calls": [
+	  "reference": "other", "mandateRef": {"uid": "1"}, "applicationID": 4711, "salt": "DIGEST", "account": "DIGEST",
+	  "calls": [
 	    {"seq": 1, "kind": "Create", "nonce": "n", "firstStartedTime": "2026-01-01T00:00:00.000000Z",
 	     "startedTime": "2026-01-01T00:00:00.000000Z", "sends": 1, "result": "Done", "requestedBy": "ada"}]}}`,
 		"DIGEST", strings.Repeat("ab", 16))), record))
@@ -198,8 +201,17 @@ func hostileErrors(response *http.Response) error {
 
 func replaceBody(response *http.Response, content any) error {
 	body, err := json.Marshal(content)
-	response.Body = io.NopCloser(bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
 	response.Header.Set("Content-Type", "application/json")
+	return editBody(response, func(string) string { return string(body) })
+}
+
+func editBody(response *http.Response, edit func(string) string) error {
+	content, err := io.ReadAll(response.Body)
+	body := edit(string(content))
+	response.Body = io.NopCloser(strings.NewReader(body))
 	response.Header.Set("Content-Length", strconv.Itoa(len(body)))
 	response.ContentLength = int64(len(body))
 	return err

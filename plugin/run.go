@@ -123,7 +123,7 @@ func New(streams Streams, version string) *cobra.Command {
 		s.suspendCommand(), s.resumeCommand(), s.planCommand(),
 		s.statusCommand(), s.historyCommand(), explainCommand(s), s.waitCommand(), s.refreshCommand(), s.adoptCommand(),
 		s.decideCommand(), s.reviewCommand(), s.resendCommand(), s.resetCommand(), s.reportCommand(),
-		s.checkConnectionCommand(), s.versionCommand(version), s.optionsCommand(),
+		s.checkConnectionCommand(), s.checkCommand(version), s.versionCommand(version), s.optionsCommand(),
 	)
 	return root
 }

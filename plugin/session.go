@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -73,6 +75,8 @@ func (s *session) namespace() (string, error) {
 func scheme() *runtime.Scheme {
 	known := runtime.NewScheme()
 	utilruntime.Must(authenticationv1.AddToScheme(known))
+	utilruntime.Must(authorizationv1.AddToScheme(known))
+	utilruntime.Must(coordinationv1.AddToScheme(known))
 	utilruntime.Must(corev1.AddToScheme(known))
 	utilruntime.Must(v1alpha1.AddToScheme(known))
 	return known

@@ -20,12 +20,12 @@ const versionLabel = "app.kubernetes.io/version"
 
 // versions are what version prints.
 type versions struct {
-	Client    string            `json:"clientVersion"`
-	Operators []operatorVersion `json:"operators,omitempty"`
+	Client    string       `json:"clientVersion"`
+	Operators []deployment `json:"operators,omitempty"`
 }
 
-// An operatorVersion is what the Deployment of an operator says.
-type operatorVersion struct {
+// A deployment is what the Deployment of an operator or receiver says.
+type deployment struct {
 	Namespace string `json:"namespace"`
 	Version   string `json:"version,omitempty"`
 	Image     string `json:"image,omitempty"`
@@ -56,14 +56,14 @@ func (s *session) versionCommand(version string) *cobra.Command {
 	return command
 }
 
-func (s *session) showOperators(ctx context.Context, output *outputFlag) ([]operatorVersion, error) {
+func (s *session) showOperators(ctx context.Context, output *outputFlag) ([]deployment, error) {
 	c, err := s.cluster()
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.operators(ctx, "")
+	found, err := c.deployments(ctx, "", operatorName)
 	if apierrors.IsForbidden(err) {
-		found, err = c.operators(ctx, c.namespace)
+		found, err = c.deployments(ctx, c.namespace, operatorName)
 	}
 	switch {
 	case apierrors.IsForbidden(err):
@@ -82,25 +82,25 @@ func (s *session) showOperators(ctx context.Context, output *outputFlag) ([]oper
 	return found, nil
 }
 
-// operators are those of a namespace, or of all namespaces if it is "".
-func (c *cluster) operators(ctx context.Context, namespace string) ([]operatorVersion, error) {
-	deployments := &unstructured.UnstructuredList{}
-	deployments.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "DeploymentList"})
-	err := c.List(ctx, deployments, client.InNamespace(namespace), client.MatchingLabels{operatorLabel: operatorName})
-	var found []operatorVersion
-	for i := range deployments.Items {
-		d := &deployments.Items[i]
-		o := operatorVersion{
-			Namespace: printable.Text(d.GetNamespace()), Version: printable.Text(d.GetLabels()[versionLabel]),
+// deployments are those with a name as their label, in a namespace, or in all namespaces if it is "".
+func (c *cluster) deployments(ctx context.Context, namespace, name string) ([]deployment, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "DeploymentList"})
+	err := c.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{operatorLabel: name})
+	var found []deployment
+	for i := range list.Items {
+		object := &list.Items[i]
+		d := deployment{
+			Namespace: printable.Text(object.GetNamespace()), Version: printable.Text(object.GetLabels()[versionLabel]),
 		}
-		o.Ready, _, _ = unstructured.NestedInt64(d.Object, "status", "readyReplicas")
-		containers, _, _ := unstructured.NestedSlice(d.Object, "spec", "template", "spec", "containers")
+		d.Ready, _, _ = unstructured.NestedInt64(object.Object, "status", "readyReplicas")
+		containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
 		if len(containers) > 0 {
 			container, _ := containers[0].(map[string]any)
 			image, _, _ := unstructured.NestedString(container, "image")
-			o.Image = printable.Text(image)
+			d.Image = printable.Text(image)
 		}
-		found = append(found, o)
+		found = append(found, d)
 	}
 	return found, err
 }

@@ -1,0 +1,86 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+// What a part of an installation looks like.
+const (
+	partWorks   = "ok"
+	partFails   = "!" // a person has to do something
+	partUnknown = "?" // the user may not see it
+)
+
+// A part is what check found of one part of an installation.
+type part struct {
+	Name   string `json:"part"`
+	Result string `json:"result"`
+	Detail string `json:"detail"`
+	Next   string `json:"next,omitempty"`
+}
+
+func (s *session) checkCommand(version string) *cobra.Command {
+	output := outputFlag{}
+	command := &cobra.Command{
+		Use:   "check",
+		Short: "Check the installation in the cluster, and say what to do next",
+		Long: "Check the CRDs, the admission policies, the operator and its leader, the receiver of notifications, what " +
+			"you may do in the namespace, and the connections that Mandates of the namespace can use. The command only reads. " +
+			"What you may not see is unknown (?). If a person has to do something (!), the exit status is 3.",
+		Example: "  kubectl mandate check -n onboarding",
+		Args:    exactArgs(0),
+		RunE: func(command *cobra.Command, _ []string) error {
+			parts, err := s.parts(command.Context(), version)
+			if err != nil {
+				return err
+			}
+			if err := s.showParts(parts, &output); err != nil {
+				return err
+			}
+			for _, p := range parts {
+				if p.Result == partFails {
+					return &exitError{code: exitNotReached} // the table has said it
+				}
+			}
+			return nil
+		},
+	}
+	output.addTo(command)
+	return command
+}
+
+func (s *session) showParts(parts []part, output *outputFlag) error {
+	if output.structured() {
+		view := map[string]any{"parts": parts}
+		return output.print(s.Out, false, printed{kind: "Installation", name: operatorName, view: view})
+	}
+	writer := tabwriter.NewWriter(s.Out, 0, 8, 3, ' ', 0)
+	fmt.Fprintln(writer, "\tPART\tDETAIL")
+	for _, p := range parts {
+		fmt.Fprintf(writer, "%s\t%s\t%s\n", p.Result, p.Name, p.Detail)
+		if p.Next != "" {
+			fmt.Fprintf(writer, "\t\tNext: %s\n", p.Next)
+		}
+	}
+	return writer.Flush()
+}
+
+// parts looks at each part of the installation.
+func (s *session) parts(ctx context.Context, version string) ([]part, error) {
+	c, err := s.cluster()
+	if err != nil {
+		return nil, err
+	}
+	crds, err := s.crdPart()
+	if err != nil || crds.Detail == notInstalled {
+		return []part{crds}, explainError(err)
+	}
+	parts := []part{crds, c.policyPart(ctx)}
+	parts = append(parts, c.operatorParts(ctx, version, s.now)...)
+	parts = append(parts, c.permissionPart(ctx))
+	return append(parts, c.connectionParts(ctx)...), nil
+}
