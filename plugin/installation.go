@@ -187,7 +187,8 @@ func connectionPart(s service, kind v1alpha1.ServiceKind) part {
 	p.Detail = "Ready=" + ready.Status + ", " + ready.Reason
 	switch {
 	case ready.Status == "":
-		p.Result, p.Detail, p.Next = partFails, "the operator has not seen it", findOperator
+		p.Detail = "the operator has not seen it"
+		p.Result, p.Next = partFails, findOperator
 	case ready.Status != string(metav1.ConditionTrue):
 		p.Result, p.Next = partFails, "kubectl mandate explain "+ready.Reason
 	}

@@ -24,7 +24,7 @@ func StandardStreams() Streams { return Streams{In: os.Stdin, Out: os.Stdout, Er
 const (
 	exitDone        = 0
 	exitFailure     = 1
-	exitPlanned     = 2 // as that of diff and of terraform plan: it is no error
+	exitWouldSend   = 2 // as that of diff and of terraform plan: it is no error
 	exitNotReached  = 3
 	exitTimeout     = 4
 	exitNotApproved = 5
@@ -32,9 +32,9 @@ const (
 
 // exitStatuses say what each of them means, in --help and in docs/kubectl-plugin.md.
 var exitStatuses = []string{
-	exitDone:    "done",
-	exitFailure: "an error, for example wrong arguments, or one of the API server",
-	exitPlanned: "of plan only: something would be sent",
+	exitDone:      "done",
+	exitFailure:   "an error, for example wrong arguments, or one of the API server",
+	exitWouldSend: "of plan only: something would be sent",
 	exitNotReached: "not reached: a person must act first, the outcome is another one, the action failed, " +
 		"or the service cannot be used",
 	exitTimeout:     "the timeout passed",

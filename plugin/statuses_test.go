@@ -54,7 +54,7 @@ func TestWrongArgumentsOfEachCommand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		planned := strings.Contains(string(content), "exitPlanned")
+		planned := strings.Contains(string(content), "exitWouldSend")
 		if planned && file != "run.go" && !strings.HasPrefix(file, "plan") && !strings.HasSuffix(file, "_test.go") {
 			t.Errorf("%s uses the exit status of plan", file)
 		}

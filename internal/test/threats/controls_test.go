@@ -29,4 +29,5 @@ const (
 	inService    = "operator/service"
 	inReceiver   = "operator/notification"
 	inSecrets    = "operator/secrets"
+	inPlugin     = "plugin"
 )

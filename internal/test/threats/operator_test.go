@@ -178,6 +178,25 @@ var theOperator = map[string][]control{
 			in: inMandate, test: "TestStatusIsPrintable",
 		},
 	},
+	"texts of a tenant control the terminal of who runs the plugin, or imitate its output": {
+		{
+			off: "the plugin writes what a terminal obeys", file: "plugin/terminal.go",
+			old: "return lineParts.ReplaceAllStringFunc(text, printable.Text)",
+			new: "return pick(ON, lineParts.ReplaceAllStringFunc(text, printable.Text), text)",
+			in:  inPlugin, test: "TestTerminalShowsTextOnly",
+		},
+		{
+			off: "texts of objects have several lines", file: "plugin/view.go",
+			old: "	f = f.printable()\n", new: "	if ON {\n		f = f.printable()\n	}\n",
+			in: inPlugin, test: "TestPrintableOutput",
+		},
+		{
+			off: "texts of errors have several lines", file: "plugin/apierror.go",
+			old: "return printableLine(e.error.Error())",
+			new: "return pick(ON, printableLine(e.error.Error()), e.error.Error())",
+			in:  inPlugin, test: "TestPrintableOutput",
+		},
+	},
 	"annotations, labels and texts fill the operator's cache": {
 		{
 			off: "the cache holds labels", file: "operator/cache.go",
