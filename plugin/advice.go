@@ -72,6 +72,7 @@ const (
 	adopt       = "kubectl mandate adopt -n {ns} {name} APPLICATION_ID"
 	refresh     = "kubectl mandate refresh -n {ns} {name}"
 	decideAgain = "kubectl mandate decide -n {ns} {name} Complete|Reject"
+	reviewAgain = "kubectl mandate review -n {ns} {name} INDIVIDUAL CHECK Accept|Reject"
 	showService = "kubectl describe {kind} -n {ns} {service}"
 	check       = "kubectl mandate check-connection -n {ns} --{kind} {service}"
 	probe       = "kubectl mandate refresh -n {ns} --{kind} {service}"
@@ -121,7 +122,7 @@ var mandateCommands = map[string][]string{
 	v1alpha1.ReasonReferenceConflict:         {"kubectl get applicationrecords -A", adopt},
 	v1alpha1.ReasonRefused:                   {showSpec},
 	v1alpha1.ReasonRetrying:                  {showService},
-	v1alpha1.ReasonReviewOutdated:            {showSpec},
+	v1alpha1.ReasonReviewOutdated:            {reviewAgain, showSpec},
 	v1alpha1.ReasonReviewRefused:             {refresh},
 	v1alpha1.ReasonSecretInvalid:             {showSpec},
 	v1alpha1.ReasonSecretNotForThis:          {"kubectl label secret -n {ns} NAME idv.mandate.io/use=individual"},

@@ -7,18 +7,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
 )
 
 // Streams are the standard streams of a program.
 type Streams = genericiooptions.IOStreams
 
-// StandardStreams are those of this process.
-func StandardStreams() Streams { return Streams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr} }
+// StandardStreams are those of this process. What client-go logs goes to the standard error, as all output does.
+func StandardStreams() Streams {
+	logTo(newTerminal(os.Stderr))
+	return Streams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
+}
+
+func logTo(out io.Writer) {
+	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(out))))
+}
 
 // The exit statuses.
 const (

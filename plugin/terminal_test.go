@@ -2,7 +2,10 @@ package plugin
 
 import (
 	"bytes"
+	"strings"
 	"testing"
+
+	"k8s.io/klog/v2"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
@@ -28,6 +31,17 @@ func TestTerminalShowsTextOnly(t *testing.T) {
 				t.Errorf("%s, colored %t: %q, want %q; %d bytes, %v", name, colored, out, want, n, err)
 			}
 		}
+	}
+}
+
+// What client-go logs is text, too.
+func TestLogIsText(t *testing.T) {
+	out := &bytes.Buffer{}
+	logTo(newTerminal(out))
+	t.Cleanup(klog.ClearLogger)
+	klog.Error("refused: \x1b]52;c;ZXZpbA==\a")
+	if text := out.String(); !strings.Contains(text, "refused: ") || strings.ContainsAny(text, "\x1b\a") {
+		t.Errorf("%q", text)
 	}
 }
 
