@@ -229,12 +229,12 @@ func TestWatchThatEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, sandbox.Options{})
 			w.mandate("acme")
-			watches := 0
+			var watches atomic.Int32
 			w.changing(func(response *http.Response) error {
 				if response.Request.URL.Query().Get("watch") == "" {
 					return nil
 				}
-				watches++
+				watches.Add(1)
 				w.patchStatus(&v1alpha1.Mandate{ObjectMeta: w.named("acme")}, ready)
 				if stream == "403" {
 					response.StatusCode = http.StatusForbidden
@@ -245,7 +245,7 @@ func TestWatchThatEnds(t *testing.T) {
 				return nil
 			})
 			w.contains(w.run("", 0, "wait", "acme"), "Ready=True, Accepted")
-			if watches == 0 {
+			if watches.Load() == 0 {
 				t.Error("no watch")
 			}
 		})

@@ -46,9 +46,9 @@ func (o *order) addTo(command *cobra.Command) {
 	flags.StringVarP(&o.selector, "selector", "l", "", "Use the Mandates with these labels. Default: those named.")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "Skip the confirmation.")
 	flags.BoolVar(&o.refresh, "refresh", true,
-		"Have the operator read the applications first. Default: true, but false with --dry-run.")
+		"Have the operator read the applications first. With --dry-run, only if it is given.")
 	flags.StringVar(&o.dryRun, "dry-run", "none",
-		"With client, change nothing, and print what would be set. Default: none.")
+		"With client, change nothing, and print what would be set.")
 	flags.Lookup("dry-run").NoOptDefVal = "client"
 	_ = command.RegisterFlagCompletionFunc("dry-run", // the flag exists
 		cobra.FixedCompletions([]string{"none", "client"}, noFiles))
