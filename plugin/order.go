@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,8 +71,11 @@ func (o *order) run(command *cobra.Command, names []string) error {
 	}
 	ctx := command.Context()
 	mandates, err := c.mandates(ctx, names, o.selector)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case len(mandates) == 0:
+		return fmt.Errorf("no Mandate in the namespace %s has these labels; nothing was changed", c.namespace)
 	}
 	if o.refresh && (!isDry || command.Flags().Changed("refresh")) {
 		if err := o.read(ctx, c, mandates); err != nil {
@@ -81,7 +85,7 @@ func (o *order) run(command *cobra.Command, names []string) error {
 	proposals, problems := o.proposals(mandates, isDry)
 	if len(proposals) > 0 && !isDry {
 		if err := o.confirmAll(proposals); err != nil {
-			return errors.Join(append(problems, err)...)
+			return errors.Join(slices.Insert(problems, 0, err)...)
 		}
 	}
 	var objects []printed

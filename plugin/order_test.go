@@ -91,7 +91,9 @@ func TestDecideSeveral(t *testing.T) {
 	w.patchStatus(&v1alpha1.Mandate{ObjectMeta: w.named("done")}, `{"status": {"outcome": "Rejected"}}`)
 	w.contains(w.run("", 1, "decide", "Complete"), "name Mandates, or select them with --selector")
 	w.contains(w.run("", 1, "decide", "one", "Complete", "-l", "batch=7"), "name Mandates, or select them with --selector")
-	w.contains(w.run("", 5, "decide", "one", "two", "Complete", "--refresh=false"), "/one? Its", "/two? Its")
+	w.contains(w.run("", 1, "decide", "Complete", "-l", "batch=8"), "has these labels; nothing was changed")
+	w.contains(w.run("", 5, "decide", "one", "two", "new", "Complete", "--refresh=false"), "/one? Its", "/two? Its",
+		"new shows no evidence yet")
 	out := w.run("", 3, "decide", "-l", "batch=7", "Complete", "--refresh=false", "--yes", "-o", "name")
 	w.contains(out, "mandate.idv.mandate.io/one\nmandate.idv.mandate.io/two\n",
 		"the Mandate done has the outcome Rejected already", "the Mandate new shows no evidence yet")
