@@ -223,7 +223,7 @@ func (s *session) connection(ctx context.Context, flags *connectionFlags) (*read
 		return nil, nil, err
 	}
 	options := &readings.Options{
-		Settings: *target.Settings(), Credentials: from.Credentials, UserAgent: fieldManager, Applications: applications,
+		Settings: *target.Settings(), Credentials: from.Credentials, UserAgent: program, Applications: applications,
 		Report: flags.report,
 	}
 	settings := &options.Settings

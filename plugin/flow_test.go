@@ -272,7 +272,7 @@ func TestFlow(t *testing.T) {
 	if strings.Contains(w.output.String(), email) || strings.Contains(w.output.String(), sandbox.DefaultPassword) {
 		t.Errorf("personal data or a password in the output:\n%s", w.output.String())
 	}
-	w.managedBy("acme", "kubectl-mandate")
+	w.managedBy("acme", "mandate-plugin")
 }
 
 // reviews rejects the first check of an individual, and waits until the service has the review.

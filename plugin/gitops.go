@@ -12,26 +12,20 @@ import (
 const (
 	fluxLabel    = "kustomize.toolkit.fluxcd.io/name"
 	fluxHelm     = "helm.toolkit.fluxcd.io/name"
-	fluxPolicy   = "kustomize.toolkit.fluxcd.io/ssa"
 	argoTracking = "argocd.argoproj.io/tracking-id"
 )
 
 // gitOpsWarning says that a change of a field of the spec does not last, because a GitOps tool applies the object; ""
 // if it does.
 //
-// Flux takes over whatever a field manager has set whose name begins with kubectl, as ours does: it reverts a field
-// also if Git does not have it, unless its policy for the object is Merge, IfNotPresent or Ignore. Argo CD, and every
-// other tool, reverts the fields that it has set.
+// A tool reverts the fields that it has set. Others it leaves as they are, because of the name of our field manager.
 func gitOpsWarning(object metav1.Object, field string) string {
 	const advice = " Change it in Git."
-	policy := object.GetAnnotations()[fluxPolicy]
-	kept := strings.EqualFold(policy, "Merge") || strings.EqualFold(policy, "IfNotPresent") ||
-		strings.EqualFold(policy, "Ignore")
 	owners := fieldOwners(object, field)
 	switch name := object.GetLabels()[fluxLabel]; {
-	case name != "" && (!kept || owners["kustomize-controller"]):
-		return fmt.Sprintf("Flux applies this object (Kustomization %s) and reverts spec.%s at its next reconciliation.%s "+
-			"Or set the annotation %s: Merge in Git, and leave the field out there.", name, field, advice, fluxPolicy)
+	case owners["kustomize-controller"]:
+		return fmt.Sprintf("Flux applies this object (Kustomization %s) and reverts spec.%s at its next reconciliation.%s",
+			name, field, advice)
 	case owners["helm-controller"], object.GetLabels()[fluxHelm] != "" && owners["helm"]:
 		return fmt.Sprintf("Flux's helm-controller has set spec.%s and sets it again with the next release.%s", field, advice)
 	}

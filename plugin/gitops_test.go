@@ -17,19 +17,14 @@ func TestGitOpsWarning(t *testing.T) {
 		managers            []string // of spec.decision
 		want                string
 	}{
-		"nobody":                                {nil, nil, nil, ""},
-		"a person with kubectl":                 {nil, nil, []string{"kubectl-edit"}, ""},
-		"the plugin itself":                     {nil, nil, []string{fieldManager}, ""},
-		"Flux, which reverts what kubectl sets": {flux, nil, nil, "Flux applies this object (Kustomization apps)"},
-		"Flux with the field":                   {flux, nil, []string{"kustomize-controller"}, "Flux applies this object"},
-		"Flux with Merge, without the field":    {flux, map[string]string{fluxPolicy: "Merge"}, nil, ""},
-		"Flux with Merge and the field": {
-			flux, map[string]string{fluxPolicy: "merge"}, []string{"kustomize-controller"}, "Flux applies this object",
-		},
-		"Flux that does not apply the object now": {flux, map[string]string{fluxPolicy: "Ignore"}, nil, ""},
-		"Argo CD with the field":                  {nil, nil, []string{"argocd-controller"}, "Argo CD has set spec.decision"},
-		"Argo CD without the field":               {nil, map[string]string{argoTracking: "x"}, nil, ""},
-		"Argo CD on the client's side":            {nil, map[string]string{argoTracking: "x"}, []string{"argocd"}, "Argo CD"},
+		"nobody":                       {nil, nil, nil, ""},
+		"a person with kubectl":        {nil, nil, []string{"kubectl-edit"}, ""},
+		"the plugin itself":            {nil, nil, []string{fieldManager}, ""},
+		"Flux without the field":       {flux, nil, nil, ""},
+		"Flux with the field":          {flux, nil, []string{"kustomize-controller"}, "Flux applies this object (Kustomization apps)"},
+		"Argo CD with the field":       {nil, nil, []string{"argocd-controller"}, "Argo CD has set spec.decision"},
+		"Argo CD without the field":    {nil, map[string]string{argoTracking: "x"}, nil, ""},
+		"Argo CD on the client's side": {nil, map[string]string{argoTracking: "x"}, []string{"argocd"}, "Argo CD"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clientauthv1 "k8s.io/client-go/pkg/apis/clientauthentication/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -103,25 +104,41 @@ users:
 	return string(output)
 }
 
-// TestDecisionOfAGitOpsTool refuses a decision that Flux would take back, and prints what to commit.
+// applyAs applies a manifest of the Mandate acme as a tool does, with a spec in YAML.
+func (w *world) applyAs(manager, spec string) {
+	w.Helper()
+	manifest := &unstructured.Unstructured{}
+	w.check(yaml.Unmarshal([]byte("apiVersion: idv.mandate.io/v1alpha1\nkind: Mandate\nspec:\n"+spec), &manifest.Object))
+	manifest.SetNamespace(w.namespace)
+	manifest.SetName("acme")
+	manifest.SetLabels(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"})
+	w.check(w.Apply(w.Context(), client.ApplyConfigurationFromUnstructured(manifest), client.ForceOwnership,
+		client.FieldOwner(manager)))
+}
+
+// TestDecisionOfAGitOpsTool lets a tool alone that does not have the decision, and refuses, with what to commit, what a
+// tool would take back.
 func TestDecisionOfAGitOpsTool(t *testing.T) {
+	const flux = "kustomize-controller"
+	spec := "  mandateType: {code: kyc}\n  individuals: [{name: jane, email: " + email + "}]\n"
 	w := newWorld(t, sandbox.Options{})
-	w.mandate("acme")
-	m := &v1alpha1.Mandate{}
-	key := client.ObjectKey{Namespace: w.namespace, Name: "acme"}
+	w.applyAs(flux, spec)
 	w.shows("acme", "7d9f2c41-3")
-	w.check(w.Get(t.Context(), key, m))
+	reject := []string{"decide", "acme", "Reject", "--yes", "--refresh=false"}
 	w.contains(w.run("", 5, "decide", "acme", "Reject", "--refresh=false"), "no checks are known")
-	m.Labels = map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}
-	w.check(w.Update(t.Context(), m, client.FieldOwner("kustomize-controller")))
-	out := w.run("", 3, "decide", "acme", "Reject", "--yes", "--refresh=false")
+	w.run("", 0, reject...)
+	w.applyAs(flux, spec)
+	want := v1alpha1.Decision{Outcome: v1alpha1.DecisionReject, Evidence: "7d9f2c41-3"}
+	if got := w.decision("acme"); got != want {
+		t.Errorf("the tool has changed the decision to %+v", got)
+	}
+	w.applyAs(flux, spec+"  decision: {outcome: Complete, when: AllChecksPassed}\n")
+	out := w.run("", 3, reject...)
 	w.contains(out, "Flux applies this object (Kustomization apps) and reverts spec.decision", "Nothing was changed")
 	_, manifest, _ := strings.Cut(out, "Commit this:\n")
 	committed := &v1alpha1.Mandate{}
 	w.check(yaml.UnmarshalStrict([]byte(manifest), committed))
-	w.check(w.Get(t.Context(), key, m))
-	want := v1alpha1.Decision{Outcome: v1alpha1.DecisionReject, Evidence: "7d9f2c41-3"}
-	if m.Spec.Decision != nil || committed.Name != "acme" || *committed.Spec.Decision != want {
-		t.Errorf("decision %+v, in the manifest %+v", m.Spec.Decision, committed.Spec.Decision)
+	if now := w.decision("acme"); now.When == "" || committed.Name != "acme" || *committed.Spec.Decision != want {
+		t.Errorf("decision %+v, in the manifest %+v", now, committed.Spec.Decision)
 	}
 }

@@ -111,7 +111,7 @@ func help() string {
 func New(streams Streams, version string) *cobra.Command {
 	s := newSession(streams)
 	root := &cobra.Command{
-		Use:           "kubectl-mandate",
+		Use:           program,
 		Short:         "Show Mandates, and ask the operator to act",
 		Long:          help(),
 		SilenceUsage:  true,

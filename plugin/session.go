@@ -21,8 +21,13 @@ import (
 	"github.com/mandate-io/idv/internal/tolerant"
 )
 
-// fieldManager of everything that the plugin writes.
-const fieldManager = "kubectl-mandate"
+const (
+	// fieldManager of everything that the plugin writes. Flux takes back what a field manager has set whose name begins
+	// with kubectl.
+	fieldManager = "mandate-plugin"
+	// program is the name of the binary.
+	program = "kubectl-mandate"
+)
 
 // A session is one call of the plugin: the cluster that it talks to, and the streams that it writes to.
 type session struct {
@@ -37,7 +42,7 @@ type session struct {
 func newSession(streams Streams) *session {
 	config := genericclioptions.NewConfigFlags(true)
 	config.WrapConfigFn = func(c *rest.Config) *rest.Config {
-		c.UserAgent = fieldManager
+		c.UserAgent = program
 		c.QPS, c.Burst = 50, 100 // as kubectl
 		return tolerant.Config(c)
 	}

@@ -48,7 +48,7 @@ func (s *session) versionCommand(version string) *cobra.Command {
 			if !clientOnly {
 				v.Operators, err = s.showOperators(command.Context(), &output)
 			}
-			return errors.Join(err, output.print(s.Out, false, printed{kind: "Versions", name: fieldManager, view: &v}))
+			return errors.Join(err, output.print(s.Out, false, printed{kind: "Versions", name: program, view: &v}))
 		},
 	}
 	command.Flags().BoolVar(&clientOnly, "client", false, "Print the version of the plugin only. Default: false.")
