@@ -82,7 +82,7 @@ const (
 	quotas       = "kubectl describe resourcequota -n {ns}"
 	showSpec     = "kubectl edit mandate -n {ns} {name}"
 	release      = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
-	resume       = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"suspend":false}}'`
+	resume       = "kubectl mandate resume -n {ns} mandate/{name}"
 	stop         = "kubectl mandate suspend -n {ns} {kind}/{service}"
 	lift         = "kubectl mandate resume -n {ns} {kind}/{service}"
 	mandateTypes = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"

@@ -21,7 +21,7 @@ func TestGitOpsWarning(t *testing.T) {
 		"a person with kubectl":        {nil, nil, []string{"kubectl-edit"}, ""},
 		"the plugin itself":            {nil, nil, []string{fieldManager}, ""},
 		"Flux without the field":       {flux, nil, nil, ""},
-		"Flux with the field":          {flux, nil, []string{"kustomize-controller"}, "Flux applies this object (Kustomization apps)"},
+		"Flux with the field":          {flux, nil, []string{"kustomize-controller"}, "Flux applies this object"},
 		"Argo CD with the field":       {nil, nil, []string{"argocd-controller"}, "Argo CD has set spec.decision"},
 		"Argo CD without the field":    {nil, map[string]string{argoTracking: "x"}, nil, ""},
 		"Argo CD on the client's side": {nil, map[string]string{argoTracking: "x"}, []string{"argocd"}, "Argo CD"},

@@ -47,6 +47,8 @@ var everyVerb = [][]string{
 	{"reset", "acme", "jane", "--yes", "--timeout=1s"},
 	{"report", "acme", "jane", "--timeout=1s"},
 	{"check-connection", "--identityservice", "default", "--mandate", "acme", "--yes"},
+	{"suspend", "mandate/acme", "identityservice/default"},
+	{"resume", "mandate/acme"},
 	{"check"},
 	{"check", "-o", "yaml"},
 	{"version"},

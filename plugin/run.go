@@ -130,10 +130,10 @@ func New(streams Streams, version string) *cobra.Command {
 	})
 	s.addFlags(root)
 	root.AddCommand(
-		s.suspendCommand(), s.resumeCommand(), s.planCommand(),
 		s.statusCommand(), s.historyCommand(), explainCommand(s), s.waitCommand(), s.refreshCommand(), s.adoptCommand(),
 		s.decideCommand(), s.reviewCommand(), s.resendCommand(), s.resetCommand(), s.reportCommand(),
-		s.checkConnectionCommand(), s.checkCommand(version), s.versionCommand(version), s.optionsCommand(),
+		s.suspendCommand(), s.resumeCommand(), s.checkConnectionCommand(), s.checkCommand(version),
+		s.versionCommand(version), s.optionsCommand(), s.planCommand(),
 	)
 	return root
 }
