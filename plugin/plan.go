@@ -36,7 +36,7 @@ func (s *session) planCommand() *cobra.Command {
 			"applied: how many people it would e-mail, and why. The plan only reads. It runs the operator's own rules on " +
 			"the cluster with the change applied in memory. It reads no Secrets and asks no service, so what only these " +
 			"know is listed as unknown.\n\n" +
-			"Exit codes: 0 nothing would be sent, 2 something would be sent, 1 an error.",
+			"Exit statuses: 0 nothing would be sent, 2 something would be sent, 1 an error.",
 		Example: "  kubectl mandate plan -f onboarding -R\n" +
 			"  kustomize build overlays/production | kubectl mandate plan -f -\n" +
 			"  kubectl mandate plan -k overlays/production --from origin/main -o markdown",
@@ -71,7 +71,7 @@ func (s *session) planCommand() *cobra.Command {
 	flags.StringVarP(&o.selector, "selector", "l", "", "Labels of what --prune deletes. Default: all.")
 	flags.StringVar(&o.dryRun, "dry-run", "none",
 		"With server, have the API server check each manifest, which needs permission to apply it. Default: none.")
-	o.output.addTo(command, "json", "markdown")
+	o.output.addTo(command, "markdown")
 	return command
 }
 
@@ -187,10 +187,10 @@ func isPrunable(object client.Object) bool {
 }
 
 func (s *session) printPlan(made *plan.Plan, output *outputFlag) error {
-	switch output.format {
-	case "json":
-		return output.print(s.Out, made)
-	case "markdown":
+	switch {
+	case output.structured():
+		return output.print(s.Out, false, printed{kind: "Plan", name: "plan", view: made})
+	case output.format == "markdown":
 		_, err := fmt.Fprint(s.Out, markdownOf(made))
 		return err
 	default:

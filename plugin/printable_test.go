@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -49,6 +51,9 @@ var everyVerb = [][]string{
 	{"check-connection", "--identityservice", "default", "--mandate", "acme", "--yes"},
 	{"suspend", "mandate/acme", "identityservice/default"},
 	{"resume", "mandate/acme"},
+	{"plan", "-f", "MANIFEST", "--prune"},
+	{"plan", "-f", "MANIFEST", "-o", "markdown"},
+	{"plan", "-f", "MANIFEST", "-o", "yaml"},
 	{"check"},
 	{"check", "-o", "yaml"},
 	{"version"},
@@ -90,12 +95,16 @@ func (w *world) printable(name string, arguments []string) {
 	w.Helper()
 	out := &bytes.Buffer{}
 	streams := plugin.Streams{In: strings.NewReader(""), Out: out, ErrOut: out}
+	arguments = slices.Clone(arguments)
+	if at := slices.Index(arguments, "MANIFEST"); at > 0 {
+		arguments[at] = w.hostileManifest()
+	}
 	cluster := []string{"--kubeconfig", w.kubeconfig, "--namespace", w.namespace}
 	at := 1
 	if arguments[0] == "__complete" {
 		at = 2
 	}
-	plugin.Run(await.Context(w.T), streams, "test", slices.Insert(slices.Clone(arguments), at, cluster...))
+	plugin.Run(await.Context(w.T), streams, "test", slices.Insert(arguments, at, cluster...))
 	bad := strings.IndexFunc(out.String(), func(r rune) bool {
 		return r != '\n' && r != '\t' && !unicode.IsGraphic(r)
 	})
@@ -107,6 +116,27 @@ func (w *world) printable(name string, arguments []string) {
 	if name == "texts" && passes && !slices.Contains(arguments, "name") && !strings.Contains(out.String(), "FORGED") {
 		w.Errorf("%v: the test shows nothing, because no text is there:\n%s", arguments, out)
 	}
+}
+
+// hostileManifest is a file with a Mandate and an action, as somebody else may propose them.
+func (w *world) hostileManifest() string {
+	w.Helper()
+	m, action := &v1alpha1.Mandate{}, &v1alpha1.MandateAction{}
+	m.Kind, m.APIVersion, m.Name = "Mandate", v1alpha1.SchemeGroupVersion.String(), "acme"
+	m.Spec.MandateType.Code, m.Spec.Reference, m.Spec.Name = "kyc"+hostile, "other"+hostile, "name"+hostile
+	m.Spec.Individuals = []v1alpha1.Individual{{Name: "jane" + hostile, Email: "jane@example.com" + hostile}}
+	m.Spec.Decision = &v1alpha1.Decision{Outcome: "Reject" + hostile, Evidence: "7d9f2c41" + hostile}
+	action.Kind, action.APIVersion, action.Name = "MandateAction", m.APIVersion, "again"+hostile
+	action.Spec.Individual = "jane" + hostile
+	manifests := ""
+	for _, object := range []any{m, action} {
+		manifest, err := json.Marshal(object)
+		w.check(err)
+		manifests += "---\n" + strings.ReplaceAll(string(manifest), "\u009b", `\u009b`) + "\n" // YAML takes it escaped only
+	}
+	file := filepath.Join(w.TempDir(), "manifest.yaml")
+	w.check(os.WriteFile(file, []byte(manifests), 0o600))
+	return file
 }
 
 var forged = regexp.MustCompile(`(?m)^\s*FORGED`)
@@ -146,7 +176,7 @@ func (w *world) fill() {
 
 // steering are the members that say what an object is. The others are texts.
 var steering = []string{
-	"apiVersion", "kind", "name", "namespace", "uid", "resourceVersion", "type", "status", "code", "continue",
+	"apiVersion", "kind", "name", "namespace", "uid", "resourceVersion", "type", "status", "code",
 }
 
 // foreign matches the paths of what the plugin reads.
@@ -179,8 +209,8 @@ func addHostile(value any, key string, keepSteering bool) any {
 		}
 	case string:
 		_, noTime := time.Parse(time.RFC3339, value)
-		isKind := key == "apiVersion" || key == "kind"
-		if noTime == nil || isKind || keepSteering && slices.Contains(steering, key) {
+		isNeeded := slices.Contains([]string{"apiVersion", "kind", "continue"}, key) // for any answer at all
+		if noTime == nil || isNeeded || keepSteering && slices.Contains(steering, key) {
 			return value
 		}
 		return value + hostile
