@@ -512,17 +512,17 @@ func (in *IdentityServiceStatus) DeepCopyInto(out *IdentityServiceStatus) {
 		*out = make([]MandateType, len(*in))
 		copy(*out, *in)
 	}
-	if in.Creation != nil {
-		in, out := &in.Creation, &out.Creation
-		*out = new(CreationStatus)
-		(*in).DeepCopyInto(*out)
-	}
 	if in.States != nil {
 		in, out := &in.States, &out.States
 		*out = make([]StateStatus, len(*in))
 		for i := range *in {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
+	}
+	if in.Creation != nil {
+		in, out := &in.Creation, &out.Creation
+		*out = new(CreationStatus)
+		(*in).DeepCopyInto(*out)
 	}
 	if in.Notifications != nil {
 		in, out := &in.Notifications, &out.Notifications
