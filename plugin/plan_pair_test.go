@@ -54,12 +54,16 @@ func kindName(object client.Object) string {
 	}
 }
 
-func newClient(t *testing.T) client.Client {
-	t.Helper()
+func planScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 	utilruntime.Must(corev1.AddToScheme(scheme))
-	c, err := client.New(env.Config, client.Options{Scheme: scheme})
+	return scheme
+}
+
+func newClient(t *testing.T) client.Client {
+	t.Helper()
+	c, err := client.New(env.Config, client.Options{Scheme: planScheme()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -291,11 +291,13 @@ func mergeReviews(given, stored any, owned owners) []any {
 }
 
 // reviewKey identifies an entry. managedFields have it as k:{...}.
-type reviewKey struct{ check, individual any }
+type reviewKey struct{ check, individual string }
 
 func keyOfReview(review any) reviewKey {
 	fields, _ := review.(map[string]any)
-	return reviewKey{fields["check"], fields["individual"]}
+	check, _ := fields["check"].(string)
+	individual, _ := fields["individual"].(string)
+	return reviewKey{check, individual}
 }
 
 func (o owners) reviewByOthers(key reviewKey) bool {

@@ -233,6 +233,19 @@ func TestMake(t *testing.T) {
 			manifest: []plan.Manifest{manifestOf("acme", map[string]any{"serviceRef": map[string]any{"name": "none"}})},
 			actions:  []plan.Action{plan.Wait}, says: []string{"IdentityServiceNotFound"},
 		},
+		"a review of a wrong type": {
+			cluster: acme, manifest: []plan.Manifest{manifestOf("acme", map[string]any{
+				"checkReviews": []any{map[string]any{"check": map[string]any{}, "individual": []any{}}, int64(7)},
+			})},
+			actions: []plan.Action{plan.Refuse}, says: []string{"spec.checkReviews[0].check"},
+		},
+		"a spec that is none": {
+			manifest: []plan.Manifest{{Object: &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": v1alpha1.SchemeGroupVersion.String(), "kind": "Mandate", "spec": "x",
+				"metadata": map[string]any{"namespace": namespace, "name": "acme"},
+			}}}},
+			actions: []plan.Action{plan.Refuse}, says: []string{"spec"},
+		},
 		"a value of a wrong type": {
 			manifest: []plan.Manifest{manifestOf("acme", map[string]any{
 				"individuals": []any{map[string]any{"name": "director", "email": []any{"private@example.com"}}},
