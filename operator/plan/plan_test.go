@@ -47,7 +47,7 @@ func bound(t *testing.T, name string, id int64, spec map[string]any) []client.Ob
 	var rounds []string
 	for i := range m.Spec.Individuals {
 		individual := idv.Individual{ID: id*10 + int64(i), Checks: []idv.Check{
-			{ID: id*100 + int64(i), Name: "liveness", State: idv.State{Name: "passed"}},
+			{ID: id*100 + int64(i), Name: "liveness", State: idv.State{Name: "passed"}, Results: idv.Hide("no status has it")},
 		}}
 		round, checks := evidence.Key(salt).Individual(&individual, "")
 		rounds = append(rounds, round)
@@ -109,6 +109,10 @@ func TestMake(t *testing.T) {
 	decide := func(evidence string) map[string]any {
 		return map[string]any{"decision": map[string]any{"outcome": "Complete", "evidence": evidence}}
 	}
+	waiting := bound(t, "acme", 7, nil)[0].(*v1alpha1.Mandate)
+	waiting.Status = v1alpha1.MandateStatus{}
+	recorded := bound(t, "acme", 7, nil)[1].(*v1alpha1.ApplicationRecord)
+	recorded.Spec.SpecDigests = &v1alpha1.SpecDigests{Name: "of the name", MandateType: "of the type"}
 	unread := []any{map[string]any{"name": "director", "detailsSecretRef": map[string]any{"name": "director-details"}}}
 	for name, tc := range map[string]struct {
 		cluster  []client.Object
@@ -166,6 +170,11 @@ func TestMake(t *testing.T) {
 		"pruned": {
 			cluster: acme, pruned: []plan.ObjectKey{{Kind: "Mandate", Namespace: namespace, Name: "acme"}},
 			actions: []plan.Action{plan.Nothing}, says: []string{"deletionPolicy is Retain", `"change":"pruned"`},
+		},
+		"pruned before it was created": {
+			cluster: []client.Object{waiting},
+			pruned:  []plan.ObjectKey{{Kind: "Mandate", Namespace: namespace, Name: "acme"}},
+			actions: []plan.Action{plan.Nothing}, says: []string{"It has no application"},
 		},
 		"pruned with Delete": {
 			cluster: deleting, pruned: []plan.ObjectKey{{Kind: "Mandate", Namespace: namespace, Name: "acme"}},
@@ -228,6 +237,15 @@ func TestMake(t *testing.T) {
 		"a name that the API server refuses": {
 			manifest: []plan.Manifest{manifestOf("Acme", nil)}, actions: []plan.Action{plan.Refuse},
 			says: []string{"metadata.name: a lowercase RFC 1123 subdomain"},
+		},
+		"details in a Secret, applied again after a deletion": {
+			cluster:  []client.Object{recorded},
+			manifest: []plan.Manifest{manifestOf("acme", map[string]any{"individuals": unread})},
+			actions:  []plan.Action{plan.Bind}, says: []string{"as when its application was created"},
+		},
+		"applied again for other people": {
+			cluster: []client.Object{recorded}, manifest: []plan.Manifest{manifestOf("acme", nil)},
+			actions: []plan.Action{plan.Refuse}, says: []string{"SpecDiffers"},
 		},
 		"no service": {
 			manifest: []plan.Manifest{manifestOf("acme", map[string]any{"serviceRef": map[string]any{"name": "none"}})},
