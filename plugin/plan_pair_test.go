@@ -205,8 +205,26 @@ func (p *pair) newAction(name, mandate, individual string) *manifest {
 	}}
 }
 
+// pullBrake suspends what e-mails people.
+func (p *pair) pullBrake() {
+	service := &v1alpha1.IdentityService{ObjectMeta: p.named("default")}
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"creation":{"suspend":true}}}`))
+	p.must(p.Patch(p.Context(), service, patch))
+	p.describe("the service is suspended")
+	p.until(func() string {
+		p.must(p.Get(p.Context(), client.ObjectKeyFromObject(service), service))
+		if service.Status.ObservedGeneration != service.Generation {
+			return "the service is not suspended yet"
+		}
+		return ""
+	})
+}
+
 // change changes the repository.
 func (p *pair) change() {
+	if p.oneIn(8) {
+		p.pullBrake()
+	}
 	for _, key := range sortedNames(p.manifests) {
 		if m := p.manifests[key]; m.kind == "Mandate" {
 			p.changeMandate(m)
