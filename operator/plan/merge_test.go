@@ -41,7 +41,7 @@ func TestFieldsOfOthersStay(t *testing.T) {
 		"somebody has reviewed a check": {reviewed, reviewField, "plugin", plan.Unchanged},
 		"the manifest had the review":   {reviewed, reviewField, "gitops", plan.Changed},
 		"a default that nobody has set": {map[string]any{"archived": false}, "", "gitops", plan.Unchanged},
-		"the manifest had a decision":   {map[string]any{"decision": decisionOutdated}, decisionField, "gitops", plan.Changed},
+		"it had a decision":             {map[string]any{"decision": decisionOutdated}, decisionField, "gitops", plan.Changed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -75,6 +75,14 @@ func evidenceOf(objects []client.Object) string {
 	return objects[0].(*v1alpha1.Mandate).Status.Evidence
 }
 
+// reviewOf rejects the first check as the status shows it.
+func reviewOf(objects []client.Object) map[string]any {
+	check := objects[0].(*v1alpha1.Mandate).Status.Individuals[0].Checks[0]
+	return map[string]any{"checkReviews": []any{map[string]any{
+		"individual": "director", "check": check.Name, "evidence": check.Evidence, "decision": "Reject",
+	}}}
+}
+
 func actionManifest(name, mandate string) plan.Manifest {
 	return plan.Manifest{Object: &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": v1alpha1.SchemeGroupVersion.String(), "kind": "MandateAction",
@@ -111,6 +119,12 @@ func TestMake(t *testing.T) {
 	}
 	waiting := bound(t, "acme", 7, nil)[0].(*v1alpha1.Mandate)
 	waiting.Status = v1alpha1.MandateStatus{}
+	resetSince := bound(t, "acme", 7, nil)
+	log := &resetSince[1].(*v1alpha1.ApplicationRecord).Spec.Calls
+	*log = append(*log, v1alpha1.Call{
+		Seq: 2, Kind: v1alpha1.CallResetIndividual, Individual: "director", Name: "reset", Sends: 1,
+		Result: v1alpha1.CallDone, StartedTime: metav1.NewMicroTime(now),
+	})
 	recorded := bound(t, "acme", 7, nil)[1].(*v1alpha1.ApplicationRecord)
 	recorded.Spec.SpecDigests = &v1alpha1.SpecDigests{Name: "of the name", MandateType: "of the type"}
 	unread := []any{map[string]any{"name": "director", "detailsSecretRef": map[string]any{"name": "director-details"}}}
@@ -250,6 +264,14 @@ func TestMake(t *testing.T) {
 		"no service": {
 			manifest: []plan.Manifest{manifestOf("acme", map[string]any{"serviceRef": map[string]any{"name": "none"}})},
 			actions:  []plan.Action{plan.Wait}, says: []string{"IdentityServiceNotFound"},
+		},
+		"a review of a check that was reset since": {
+			cluster: resetSince, manifest: []plan.Manifest{manifestOf("acme", reviewOf(resetSince))},
+			actions: []plan.Action{plan.Refuse}, says: []string{"ReviewOutdated", "before the last reset"},
+		},
+		"a review": {
+			cluster: acme, manifest: []plan.Manifest{manifestOf("acme", reviewOf(acme))},
+			actions: []plan.Action{plan.Review},
 		},
 		"a review of a wrong type": {
 			cluster: acme, manifest: []plan.Manifest{manifestOf("acme", map[string]any{
