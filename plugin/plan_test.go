@@ -16,6 +16,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/test/testenv"
+	"github.com/mandate-io/idv/plugin"
 )
 
 // mandateYAML is the manifest of a Mandate of one person.
@@ -155,5 +156,41 @@ func TestPlanOfRevisions(t *testing.T) {
 	w.contains(w.run("", 1, "plan", "-f", dir, "--from", "--output=/tmp/x"), "does not exist here")
 	if strings.Contains(planned, "globex") {
 		t.Errorf("without -R, the directories below are read:\n%s", planned)
+	}
+}
+
+// BenchmarkPlan plans for a thousand manifests of a directory, half of them of Mandates that the cluster has.
+func BenchmarkPlan(b *testing.B) {
+	dir, kubeconfig := b.TempDir(), filepath.Join(b.TempDir(), "kubeconfig")
+	if err := env.WriteKubeconfig(kubeconfig); err != nil {
+		b.Fatal(err)
+	}
+	c, err := client.New(env.Config, client.Options{Scheme: planScheme()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	namespace := env.Namespace(b)
+	for i := range 1000 {
+		name := fmt.Sprintf("mandate-%d", i)
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(mandateYAML(name, "")), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+		m.Spec.MandateType.Code = "kyc"
+		m.Spec.Individuals = []v1alpha1.Individual{{Name: "jane", Email: email}}
+		if i%2 == 0 {
+			continue
+		}
+		if err := c.Create(b.Context(), m); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		out := &strings.Builder{}
+		streams := plugin.Streams{In: strings.NewReader(""), Out: out, ErrOut: out}
+		arguments := []string{"plan", "-f", dir, "-o", "json", "--kubeconfig", kubeconfig, "--namespace", namespace}
+		if code := plugin.Run(b.Context(), streams, "test", arguments); code != 0 { // there is no service
+			b.Fatalf("exit code %d: %.500s", code, out)
+		}
 	}
 }

@@ -162,6 +162,23 @@ func (p *planner) describe(item *planned) {
 			r.Spec.SpecDigests = nil // they are of details that only Secrets have
 		}
 		item.before = r.DeepCopy()
+		p.dropOldEvidence(item, r)
+	}
+}
+
+// dropOldEvidence makes reviews that are about the checks before a reset outdated, as the operator will.
+func (p *planner) dropOldEvidence(item *planned, record *v1alpha1.ApplicationRecord) {
+	m, ok := p.world.objects[ObjectKey{kindMandate, record.Namespace, record.Name}].(*v1alpha1.Mandate)
+	if !ok || !isOlder(m, record) {
+		return
+	}
+	if m.Spec.Decision != nil || len(m.Spec.CheckReviews) > 0 {
+		item.assume(assumedOldStatus)
+	}
+	for i := range m.Status.Individuals {
+		for c := range m.Status.Individuals[i].Checks {
+			m.Status.Individuals[i].Checks[c].Evidence = ""
+		}
 	}
 }
 
@@ -291,11 +308,13 @@ func mergeReviews(given, stored any, owned owners) []any {
 }
 
 // reviewKey identifies an entry. managedFields have it as k:{...}.
-type reviewKey struct{ check, individual any }
+type reviewKey struct{ check, individual string }
 
 func keyOfReview(review any) reviewKey {
 	fields, _ := review.(map[string]any)
-	return reviewKey{fields["check"], fields["individual"]}
+	check, _ := fields["check"].(string)
+	individual, _ := fields["individual"].(string)
+	return reviewKey{check, individual}
 }
 
 func (o owners) reviewByOthers(key reviewKey) bool {

@@ -130,6 +130,7 @@ const (
 	assumedOutcome     = "The service carries that out for an application that has an outcome."
 	assumedPruned      = "The action is carried out before the Mandate is deleted, which the same change does."
 	assumedReset       = "The decision is sent before an action of the same change makes the checks other ones."
+	assumedOldStatus   = "The status shows the checks as they were before the last reset. Plan again in a minute."
 	assumedIndividual  = "The service takes the references of the individuals, which another Mandate has, too."
 	assumedOpenCall    = "The request that had no answer created nothing. If it did, nobody is e-mailed again."
 	assumedType        = "The service has the mandate type; the status of the service does not show all types."

@@ -14,7 +14,7 @@ import (
 // ownedBy says who has applied the manifest of a Mandate, and who has set a field of its spec.
 func ownedBy(m *v1alpha1.Mandate, author, field, owner string) {
 	entry := func(manager, fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: metav1.NewFieldsV1(fields)}
 	}
 	m.ManagedFields = []metav1.ManagedFieldsEntry{
 		entry(author, `{"f:spec":{"f:mandateType":{},"f:individuals":{}}}`),
@@ -28,18 +28,20 @@ func TestFieldsOfOthersStay(t *testing.T) {
 	review := map[string]any{
 		"individual": "director", "check": "liveness", "evidence": "deadbeef", "decision": "Accept",
 	}
+	suspended := map[string]any{"suspend": true}
+	reviewed := map[string]any{"checkReviews": []any{review}}
+	const suspendField, decisionField = `"f:suspend":{}`, `"f:decision":{}`
 	for name, tc := range map[string]struct {
-		spec   map[string]any
-		fields string
-		owner  string
-		want   plan.Change
+		spec          map[string]any
+		fields, owner string
+		want          plan.Change
 	}{
-		"kubectl has suspended it":        {map[string]any{"suspend": true}, `"f:suspend":{}`, "kubectl-patch", plan.Unchanged},
-		"the manifest had it suspended":   {map[string]any{"suspend": true}, `"f:suspend":{}`, "gitops", plan.Changed},
-		"somebody has reviewed a check":   {map[string]any{"checkReviews": []any{review}}, reviewField, "plugin", plan.Unchanged},
-		"the manifest had the review":     {map[string]any{"checkReviews": []any{review}}, reviewField, "gitops", plan.Changed},
-		"a default that nobody has set":   {map[string]any{"archived": false}, ``, "gitops", plan.Unchanged},
-		"a decision of the manifest goes": {map[string]any{"decision": decisionOutdated}, `"f:decision":{}`, "gitops", plan.Changed},
+		"kubectl has suspended it":      {suspended, suspendField, "kubectl-patch", plan.Unchanged},
+		"the manifest had it suspended": {suspended, suspendField, "gitops", plan.Changed},
+		"somebody has reviewed a check": {reviewed, reviewField, "plugin", plan.Unchanged},
+		"the manifest had the review":   {reviewed, reviewField, "gitops", plan.Changed},
+		"a default that nobody has set": {map[string]any{"archived": false}, "", "gitops", plan.Unchanged},
+		"it had a decision":             {map[string]any{"decision": decisionOutdated}, decisionField, "gitops", plan.Changed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

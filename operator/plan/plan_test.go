@@ -47,7 +47,7 @@ func bound(t *testing.T, name string, id int64, spec map[string]any) []client.Ob
 	var rounds []string
 	for i := range m.Spec.Individuals {
 		individual := idv.Individual{ID: id*10 + int64(i), Checks: []idv.Check{
-			{ID: id*100 + int64(i), Name: "liveness", State: idv.State{Name: "passed"}},
+			{ID: id*100 + int64(i), Name: "liveness", State: idv.State{Name: "passed"}, Results: idv.Hide("no status has it")},
 		}}
 		round, checks := evidence.Key(salt).Individual(&individual, "")
 		rounds = append(rounds, round)
@@ -73,6 +73,14 @@ func bound(t *testing.T, name string, id int64, spec map[string]any) []client.Ob
 
 func evidenceOf(objects []client.Object) string {
 	return objects[0].(*v1alpha1.Mandate).Status.Evidence
+}
+
+// reviewOf rejects the first check as the status shows it.
+func reviewOf(objects []client.Object) map[string]any {
+	check := objects[0].(*v1alpha1.Mandate).Status.Individuals[0].Checks[0]
+	return map[string]any{"checkReviews": []any{map[string]any{
+		"individual": "director", "check": check.Name, "evidence": check.Evidence, "decision": "Reject",
+	}}}
 }
 
 func actionManifest(name, mandate string) plan.Manifest {
@@ -109,6 +117,16 @@ func TestMake(t *testing.T) {
 	decide := func(evidence string) map[string]any {
 		return map[string]any{"decision": map[string]any{"outcome": "Complete", "evidence": evidence}}
 	}
+	waiting := bound(t, "acme", 7, nil)[0].(*v1alpha1.Mandate)
+	waiting.Status = v1alpha1.MandateStatus{}
+	resetSince := bound(t, "acme", 7, nil)
+	log := &resetSince[1].(*v1alpha1.ApplicationRecord).Spec.Calls
+	*log = append(*log, v1alpha1.Call{
+		Seq: 2, Kind: v1alpha1.CallResetIndividual, Individual: "director", Name: "reset", Sends: 1,
+		Result: v1alpha1.CallDone, StartedTime: metav1.NewMicroTime(now),
+	})
+	recorded := bound(t, "acme", 7, nil)[1].(*v1alpha1.ApplicationRecord)
+	recorded.Spec.SpecDigests = &v1alpha1.SpecDigests{Name: "of the name", MandateType: "of the type"}
 	unread := []any{map[string]any{"name": "director", "detailsSecretRef": map[string]any{"name": "director-details"}}}
 	for name, tc := range map[string]struct {
 		cluster  []client.Object
@@ -166,6 +184,11 @@ func TestMake(t *testing.T) {
 		"pruned": {
 			cluster: acme, pruned: []plan.ObjectKey{{Kind: "Mandate", Namespace: namespace, Name: "acme"}},
 			actions: []plan.Action{plan.Nothing}, says: []string{"deletionPolicy is Retain", `"change":"pruned"`},
+		},
+		"pruned before it was created": {
+			cluster: []client.Object{waiting},
+			pruned:  []plan.ObjectKey{{Kind: "Mandate", Namespace: namespace, Name: "acme"}},
+			actions: []plan.Action{plan.Nothing}, says: []string{"It has no application"},
 		},
 		"pruned with Delete": {
 			cluster: deleting, pruned: []plan.ObjectKey{{Kind: "Mandate", Namespace: namespace, Name: "acme"}},
@@ -229,9 +252,39 @@ func TestMake(t *testing.T) {
 			manifest: []plan.Manifest{manifestOf("Acme", nil)}, actions: []plan.Action{plan.Refuse},
 			says: []string{"metadata.name: a lowercase RFC 1123 subdomain"},
 		},
+		"details in a Secret, applied again after a deletion": {
+			cluster:  []client.Object{recorded},
+			manifest: []plan.Manifest{manifestOf("acme", map[string]any{"individuals": unread})},
+			actions:  []plan.Action{plan.Bind}, says: []string{"as when its application was created"},
+		},
+		"applied again for other people": {
+			cluster: []client.Object{recorded}, manifest: []plan.Manifest{manifestOf("acme", nil)},
+			actions: []plan.Action{plan.Refuse}, says: []string{"SpecDiffers"},
+		},
 		"no service": {
 			manifest: []plan.Manifest{manifestOf("acme", map[string]any{"serviceRef": map[string]any{"name": "none"}})},
 			actions:  []plan.Action{plan.Wait}, says: []string{"IdentityServiceNotFound"},
+		},
+		"a review of a check that was reset since": {
+			cluster: resetSince, manifest: []plan.Manifest{manifestOf("acme", reviewOf(resetSince))},
+			actions: []plan.Action{plan.Refuse}, says: []string{"ReviewOutdated", "before the last reset"},
+		},
+		"a review": {
+			cluster: acme, manifest: []plan.Manifest{manifestOf("acme", reviewOf(acme))},
+			actions: []plan.Action{plan.Review},
+		},
+		"a review of a wrong type": {
+			cluster: acme, manifest: []plan.Manifest{manifestOf("acme", map[string]any{
+				"checkReviews": []any{map[string]any{"check": map[string]any{}, "individual": []any{}}, int64(7)},
+			})},
+			actions: []plan.Action{plan.Refuse}, says: []string{"spec.checkReviews[0].check"},
+		},
+		"a spec that is none": {
+			manifest: []plan.Manifest{{Object: &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": v1alpha1.SchemeGroupVersion.String(), "kind": "Mandate", "spec": "x",
+				"metadata": map[string]any{"namespace": namespace, "name": "acme"},
+			}}}},
+			actions: []plan.Action{plan.Refuse}, says: []string{"spec"},
 		},
 		"a value of a wrong type": {
 			manifest: []plan.Manifest{manifestOf("acme", map[string]any{

@@ -13,6 +13,7 @@ import (
 	"github.com/mandate-io/idv/internal/reference"
 	"github.com/mandate-io/idv/operator/action"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/evidence"
 	"github.com/mandate-io/idv/operator/ledger"
 	"github.com/mandate-io/idv/operator/mandate"
 )
@@ -252,6 +253,22 @@ func ofStatus(m *v1alpha1.Mandate) *application {
 		shown: shown, suppressed: m.Spec.SuppressEmailNotification, unknown: status.Progress == "" || status.Truncated,
 		gone: slices.Contains(missing, string(status.Outcome)) || slices.Contains(missing, readyReason(m)),
 	}
+}
+
+// isOlder reports whether a status shows checks as they were before a reset that the record has.
+func isOlder(m *v1alpha1.Mandate, record *v1alpha1.ApplicationRecord) bool {
+	shown, _ := evidence.Parse(m.Status.Evidence)
+	key, rounds := evidence.Key(record.Spec.Salt), []string{}
+	for i := range m.Status.Individuals {
+		status := &m.Status.Individuals[i]
+		individual, checks := ofIndividualStatus(status), []string(nil)
+		for _, check := range status.Checks {
+			checks = append(checks, check.Evidence)
+		}
+		_, reset := evidence.LastReset(record, status.Name)
+		rounds = append(rounds, key.Round(&individual, reset, checks))
+	}
+	return shown != "" && !m.Status.Truncated && key.Application(rounds) != shown
 }
 
 func ofIndividualStatus(shown *v1alpha1.IndividualStatus) idv.Individual {

@@ -99,10 +99,9 @@ var layers = []layer{
 		dir: "operator/plan", never: terraform,
 		may: []string{
 			"api", "config/crd", "internal/client", "internal/printable", "internal/reference", "operator/action",
-			"operator/apierror", "operator/budget", "operator/connection", "operator/engine", "operator/ledger",
-			"operator/mandate",
+			"operator/apierror", "operator/budget", "operator/connection", "operator/engine", "operator/evidence",
+			"operator/ledger", "operator/mandate",
 		},
-		tests: []string{"operator/evidence"},
 	},
 	{
 		dir: "operator", may: []string{"api", "internal/client", "internal/tolerant"},
