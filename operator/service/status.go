@@ -185,7 +185,8 @@ var announced = map[string]string{
 	v1alpha1.ConditionReady: engine.ActionReconcile, v1alpha1.ConditionNotificationsUnavailable: engine.ActionReconcile,
 	v1alpha1.ConditionInUse: engine.ActionDelete, v1alpha1.ConditionApplicationsMissing: engine.ActionObserve,
 	v1alpha1.ConditionAccountChanged: engine.ActionObserve, v1alpha1.ConditionCreationSuspended: engine.ActionReconcile,
-	v1alpha1.ConditionCreationBudgetReached: engine.ActionReconcile, v1alpha1.ConditionStatesUnderstood: engine.ActionObserve,
+	v1alpha1.ConditionCreationBudgetReached: engine.ActionReconcile,
+	v1alpha1.ConditionStatesUnderstood:      engine.ActionObserve,
 }
 
 // setProgress sets Ready, and Stalled while a person must act.
