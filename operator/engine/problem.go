@@ -6,19 +6,31 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/printable"
 	"github.com/mandate-io/idv/operator/apierror"
 )
+
+// maxMessage is what the CRDs allow for the message of a problem.
+const maxMessage = 1024
 
 // ServiceProblem is what a status shows of a request to the service that failed or was refused. Of the answer, it names
 // the status and fields of the interface, and nothing else.
 func ServiceProblem(field, reason string, err error) v1alpha1.Problem {
 	cause := cmp.Or(idv.CauseOf(err), "the operator is shutting down")
-	sentence := "The request to the service failed: %s."
 	if idv.IsRefusal(err) {
-		sentence = "The service refused it: %s."
+		return v1alpha1.Problem{Field: field, Reason: reason, Message: cut("The service refused it: " + cause + ".")}
 	}
-	return v1alpha1.Problem{Field: field, Reason: reason, Message: fmt.Sprintf(sentence, cause)}
+	return FailedProblem(field, reason, cause)
 }
+
+// FailedProblem is that of a request to the service that failed for a cause, as idv.CauseOf says it.
+func FailedProblem(field, reason, cause string) v1alpha1.Problem {
+	message := cut("The request to the service failed: " + cause + ".")
+	return v1alpha1.Problem{Field: field, Reason: reason, Message: message}
+}
+
+// cut makes a message fit, however many fields a service names.
+func cut(message string) string { return printable.Cut(message, maxMessage) }
 
 // ServerProblem is what a status shows of a request to the API server that failed. What is the object or its kind.
 func ServerProblem(field, reason, what string, err error) v1alpha1.Problem {

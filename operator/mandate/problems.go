@@ -174,7 +174,7 @@ func (r *reconciliation) createProblems(reason string, err error) (found []v1alp
 	if answered := idv.ProblemOf(err); answered != nil && idv.IsRefusal(err) {
 		for _, refused := range answered.Errors {
 			p := r.fieldProblem(reason, refused.Path, idv.StatusOf(err))
-			if !slices.Contains(found, p) {
+			if len(found) < v1alpha1.MaxProblems && !slices.Contains(found, p) {
 				found = append(found, p)
 			}
 		}

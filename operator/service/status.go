@@ -174,8 +174,7 @@ func (e *entry) problems(service connection.Service, reason string) []v1alpha1.P
 	if cause == "" {
 		return engine.ProblemsOf(service.ServiceStatus().Problems, reason)
 	}
-	message := fmt.Sprintf("The request to the service failed: %s.", cause)
-	found := []v1alpha1.Problem{{Field: field, Reason: reason, Message: message}}
+	found := []v1alpha1.Problem{engine.FailedProblem(field, reason, cause)}
 	return engine.KeptProblems(service.ServiceStatus().Problems, found, reason)
 }
 
