@@ -148,6 +148,7 @@ func (w *world) fill() {
 	w.patchStatus(acme, `{"status": {"observedGeneration": 1, "applicationID": 4711, "reference": "ref",
 	  "state": "in review", "progress": "0/1", "evidence": "7d9f2c41-3", "createdTime": "2026-01-01T00:00:00Z",
 	  "expiryTime": "2026-03-01T00:00:00Z",
+	  "problems": [{"field": "spec.reference", "reason": "Refused", "message": "The service refuses it."}],
 	  "individuals": [{"name": "jane", "id": 91, "state": {"id": 1, "name": "in review"}, "checksInReview": 1, "checks": [
 	    {"id": 7, "name": "liveness", "title": "Liveness", "state": {"id": 1, "name": "in review"}, "evidence": "41aa90c2",
 	     "failedFields": ["face"]}]}],

@@ -248,7 +248,8 @@ func newCallView(c *v1alpha1.Call) *callView {
 
 func newActionView(a *v1alpha1.MandateAction) actionView {
 	shown := actionView{
-		Name: a.Name, Type: string(a.Spec.Type), Individual: a.Spec.Individual, Result: "Pending", Problems: a.Status.Problems,
+		Name: a.Name, Type: string(a.Spec.Type), Individual: a.Spec.Individual, Result: "Pending",
+		Problems: a.Status.Problems,
 	}
 	for _, kind := range []string{
 		v1alpha1.ConditionReconciling, v1alpha1.ConditionComplete, v1alpha1.ConditionFailed,
