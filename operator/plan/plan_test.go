@@ -168,6 +168,12 @@ func TestMake(t *testing.T) {
 			manifest: []plan.Manifest{manifestOf("globex", map[string]any{"reference": "onboarding.acme"})},
 			actions:  []plan.Action{plan.Refuse}, says: []string{"ReferenceConflict"},
 		},
+		"a reference that the change gives up": {
+			cluster:  deleting,
+			manifest: []plan.Manifest{manifestOf("globex", map[string]any{"reference": "onboarding.acme"})},
+			pruned:   []plan.ObjectKey{{Kind: "Mandate", Namespace: namespace, Name: "acme"}},
+			actions:  []plan.Action{plan.Create}, emails: 2, says: []string{"The service takes the reference"},
+		},
 		"applied again after its deletion": {
 			cluster: acme[1:], manifest: []plan.Manifest{manifestOf("acme", nil)}, actions: []plan.Action{plan.Bind},
 		},
