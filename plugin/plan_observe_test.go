@@ -117,7 +117,6 @@ func (p *pair) notSettled() string {
 		ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady)
 		pending := ready == nil || m.Status.ObservedGeneration != m.Generation ||
 			ready.Reason == v1alpha1.ReasonIdentityServiceNotReady || ready.Reason == v1alpha1.ReasonRetrying ||
-			ready.Reason == v1alpha1.ReasonNotArchived ||
 			m.Status.ApplicationID != nil && m.Status.Progress == "" && !m.Spec.Suspend
 		if pending {
 			return m.Name + " is not settled"
