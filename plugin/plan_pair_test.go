@@ -121,7 +121,14 @@ func (p *pair) setUp() {
 		m := p.put(p.newMandate("mandate-" + strconv.Itoa(i)))
 		p.must(p.apply(m))
 	}
-	p.until(p.notSettled)
+	p.until(func() string {
+		for _, object := range p.stored() {
+			if m, ok := object.(*v1alpha1.Mandate); ok && m.Spec.Archived != m.Status.Archived {
+				return m.Name + " is not archived"
+			}
+		}
+		return p.notSettled()
+	})
 	for _, key := range sortedNames(p.manifests) {
 		p.playTo(p.manifests[key])
 	}

@@ -152,6 +152,8 @@ func (p *planner) concludeAction(item *planned, a *v1alpha1.MandateAction) {
 		switch {
 		case kind == v1alpha1.ConditionFailed && item.Change != Unchanged:
 			item.Actions = append(item.Actions, Refuse)
+		case condition.Reason == v1alpha1.ReasonCreationBudgetReached: // it is sent later
+			item.Actions, item.Emails = []Action{actionOf[v1alpha1.CallKind(a.Spec.Type)]}, 1
 		case kind == v1alpha1.ConditionReconciling:
 			item.Actions = append(item.Actions, Wait)
 		}

@@ -31,6 +31,7 @@ func TestFieldsOfOthersStay(t *testing.T) {
 	suspended := map[string]any{"suspend": true}
 	reviewed := map[string]any{"checkReviews": []any{review}}
 	const suspendField, decisionField = `"f:suspend":{}`, `"f:decision":{}`
+	decided := map[string]any{"decision": decisionOutdated}
 	for name, tc := range map[string]struct {
 		spec          map[string]any
 		fields, owner string
@@ -41,7 +42,7 @@ func TestFieldsOfOthersStay(t *testing.T) {
 		"somebody has reviewed a check": {reviewed, reviewField, "plugin", plan.Unchanged},
 		"the manifest had the review":   {reviewed, reviewField, "gitops", plan.Changed},
 		"a default that nobody has set": {map[string]any{"archived": false}, "", "gitops", plan.Unchanged},
-		"it had a decision":             {map[string]any{"decision": decisionOutdated}, decisionField, "gitops", plan.Changed},
+		"it had a decision":             {decided, decisionField, "gitops", plan.Changed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

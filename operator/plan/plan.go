@@ -148,6 +148,7 @@ func (p *planner) newReconcilers() {
 	p.actions = action.NewPlanner(action.Config{
 		Services: services, Cache: p.world, Live: p.world, Writer: p.world, Status: statusWriter{world: p.world},
 		Ledger: records, ResetEnded: p.mandates.RecordChanged, SettleDelay: settleDelay, Budgets: budgets,
+		Events: noEvents{},
 	}, func(key connection.Key) action.ServiceClient { return p.standInOf(key) }, p.clock)
 }
 

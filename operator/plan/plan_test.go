@@ -125,6 +125,8 @@ func TestMake(t *testing.T) {
 		Seq: 2, Kind: v1alpha1.CallResetIndividual, Individual: "director", Name: "reset", Sends: 1,
 		Result: v1alpha1.CallDone, StartedTime: metav1.NewMicroTime(now),
 	})
+	limited := service()
+	limited.Spec.Creation.MaxPerHour, limited.Spec.Creation.MaxPerDay = 1, 10
 	recorded := bound(t, "acme", 7, nil)[1].(*v1alpha1.ApplicationRecord)
 	recorded.Spec.SpecDigests = &v1alpha1.SpecDigests{Name: "of the name", MandateType: "of the type"}
 	unread := []any{map[string]any{"name": "director", "detailsSecretRef": map[string]any{"name": "director-details"}}}
@@ -165,6 +167,12 @@ func TestMake(t *testing.T) {
 			cluster:  acme,
 			manifest: []plan.Manifest{manifestOf("globex", map[string]any{"reference": "onboarding.acme"})},
 			actions:  []plan.Action{plan.Refuse}, says: []string{"ReferenceConflict"},
+		},
+		"a reference that the change gives up": {
+			cluster:  deleting,
+			manifest: []plan.Manifest{manifestOf("globex", map[string]any{"reference": "onboarding.acme"})},
+			pruned:   []plan.ObjectKey{{Kind: "Mandate", Namespace: namespace, Name: "acme"}},
+			actions:  []plan.Action{plan.Create}, emails: 2, says: []string{"The service takes the reference"},
 		},
 		"applied again after its deletion": {
 			cluster: acme[1:], manifest: []plan.Manifest{manifestOf("acme", nil)}, actions: []plan.Action{plan.Bind},
@@ -217,6 +225,11 @@ func TestMake(t *testing.T) {
 		"an action": {
 			cluster: acme, manifest: []plan.Manifest{actionManifest("again", "acme")}, actions: []plan.Action{plan.Resend},
 			emails: 1,
+		},
+		"an action above a budget": {
+			cluster: append([]client.Object{limited}, acme...), item: "b",
+			manifest: []plan.Manifest{actionManifest("a", "acme"), actionManifest("b", "acme")},
+			actions:  []plan.Action{plan.Resend}, emails: 1, says: []string{"CreationBudgetReached"},
 		},
 		"an action on a new Mandate": {
 			manifest: []plan.Manifest{manifestOf("acme", nil), actionManifest("again", "acme")}, item: "again",

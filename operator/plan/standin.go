@@ -100,7 +100,8 @@ func (s standIn) CreateApplication(_ context.Context, asked idv.NewApplication) 
 		if key.url != s.url || !strings.EqualFold(other.shown.Reference, asked.Reference) {
 			continue
 		}
-		if certain := !other.gone && !other.shown.Archived && other.shown.Reference == asked.Reference; !certain {
+		remains := !other.gone && !other.shown.Archived && !s.plan.deletes(key.id)
+		if certain := remains && other.shown.Reference == asked.Reference; !certain {
 			s.plan.current.assume(assumedReference)
 			continue
 		}
@@ -119,6 +120,14 @@ func (s standIn) CreateApplication(_ context.Context, asked idv.NewApplication) 
 		s.plan.current.Emails += len(asked.Individuals)
 	}
 	return &made.shown, nil
+}
+
+// deletes reports whether the change deletes an application, before or after what else it does.
+func (p *planner) deletes(id int64) bool {
+	return slices.ContainsFunc(p.items, func(i *planned) bool {
+		return i.Change == Pruned && i.key.Kind == kindMandate && i.mandate != nil &&
+			i.mandate.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete && ptr.Deref(i.mandate.Status.ApplicationID, 0) == id
+	})
 }
 
 // ArchiveApplication archives.
