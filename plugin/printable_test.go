@@ -125,11 +125,13 @@ func (w *world) printable(name string, arguments []string) {
 func (w *world) hostileManifest() string {
 	w.Helper()
 	m, action := &v1alpha1.Mandate{}, &v1alpha1.MandateAction{}
-	m.Kind, m.APIVersion, m.Name = "Mandate", v1alpha1.SchemeGroupVersion.String(), "acme"
-	m.Spec.MandateType.Code, m.Spec.Reference, m.Spec.Name = "kyc"+hostile, "other"+hostile, "name"+hostile
+	m.Kind, m.APIVersion = "Mandate", v1alpha1.SchemeGroupVersion.String()
+	m.Name, m.Spec.Name = "acme", "name"+hostile
+	m.Spec.MandateType.Code, m.Spec.Reference = "kyc"+hostile, "other"+hostile
 	m.Spec.Individuals = []v1alpha1.Individual{{Name: "jane" + hostile, Email: "jane@example.com" + hostile}}
 	m.Spec.Decision = &v1alpha1.Decision{Outcome: "Reject" + hostile, Evidence: "7d9f2c41" + hostile}
-	action.Kind, action.APIVersion, action.Name = "MandateAction", m.APIVersion, "again"+hostile
+	action.Kind, action.APIVersion = "MandateAction", m.APIVersion
+	action.Name = "again" + hostile
 	action.Spec.Individual = "jane" + hostile
 	manifests := ""
 	for _, object := range []any{m, action} {
