@@ -19,9 +19,9 @@ import (
 )
 
 // An hour of a budget is this long in tests.
-const shortHour = 10 * time.Second
+const window = 10 * time.Second
 
-var creationHour = "--creation-hour=" + shortHour.String()
+var creationHour = "--creation-hour=" + window.String()
 
 // limit sets fields of spec.creation.
 func (w *world) limit(fields string) {
@@ -48,7 +48,7 @@ func (w *world) within(times []time.Time, limit int) {
 	for i, end := range times {
 		n := 0
 		for _, t := range times[:i+1] {
-			if end.Sub(t) < shortHour {
+			if end.Sub(t) < window {
 				n++
 			}
 		}
@@ -99,7 +99,7 @@ func TestCreationBudgetHolds(t *testing.T) {
 	})
 	times := w.sent()
 	t.Logf("%d Mandates in %s with %d an hour of %s and %d kills", mandates,
-		times[len(times)-1].Sub(times[0]).Round(time.Second), limit, shortHour, kills)
+		times[len(times)-1].Sub(times[0]).Round(time.Second), limit, window, kills)
 	w.eventually(func() (bool, string) {
 		s := w.service("default")
 		return !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionCreationBudgetReached) &&

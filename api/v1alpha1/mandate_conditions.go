@@ -101,7 +101,7 @@ const (
 	// is True.
 	ReasonLogFull = "LogFull"
 	// ReasonStateUnknown: the individuals are done, spec.decision waits, and the state of the application is none that the
-	// operator knows. Decided and Ready are False, and Stalled is True. It is the reason of ConditionStatesUnderstood, too.
+	// operator knows. Decided and Ready are False, and Stalled is True. ConditionStatesUnderstood has it, too.
 	ReasonStateUnknown = "StateUnknown"
 	// ReasonDecidedOtherwise: the application has another outcome than spec.decision asks for. Decided is False.
 	ReasonDecidedOtherwise = "DecidedOtherwise"

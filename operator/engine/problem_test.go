@@ -22,7 +22,8 @@ func TestProblemsFit(t *testing.T) {
 		Operation: idv.OpCompleteApplication, Outcome: idv.Refused, Kind: idv.KindConflict, Status: 409, Problem: problem,
 	}
 	message := ServiceProblem("spec.decision", "DecisionRefused", err).Message
-	if n := utf8.RuneCountInString(message); n > maxMessage || !strings.HasPrefix(message, "The service refused it: HTTP 409") {
+	n, says := utf8.RuneCountInString(message), strings.HasPrefix(message, "The service refused it: HTTP 409")
+	if n > maxMessage || !says {
 		t.Errorf("%d characters: %s", n, message)
 	}
 }

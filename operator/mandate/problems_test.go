@@ -78,7 +78,8 @@ func TestProblemsOfFacts(t *testing.T) {
 	}{
 		"the mandate types are not readable": {
 			v1alpha1.ReasonMandateTypeNotFound,
-			func(r *reconciliation) { r.session.Connection.References = nil }, "does not let the operator read its mandate types",
+			func(r *reconciliation) { r.session.Connection.References = nil },
+			"does not let the operator read its mandate types",
 		},
 		"two mandate types": {
 			v1alpha1.ReasonMandateTypeNotFound, func(*reconciliation) {}, "several mandate types",
