@@ -147,7 +147,8 @@ func (c *cluster) usesItsRoles() {
 	c.check(err)
 	used := slices.DeleteFunc(allowed, func(p testenv.Permission) bool {
 		return strings.Contains(string(p), ".idv.mandate.io") || strings.HasSuffix(string(p), " namespaces") ||
-			p == "get secrets" || p == "create selfsubjectaccessreviews.authorization.k8s.io"
+			p == "get secrets" || p == "create selfsubjectaccessreviews.authorization.k8s.io" ||
+			strings.HasSuffix(string(p), " events.events.k8s.io")
 	})
 	granted := testenv.Permissions(append(role.Rules, metrics.Rules...))
 	if diff := cmp.Diff(granted, used); diff != "" {
