@@ -64,7 +64,9 @@ func (d *demo) runSteps(ctx context.Context) error {
 		{"kubectl apply -f examples/mandates/umbrella.yaml", d.loseAnswer},
 		{"kubectl wait mandate umbrella --for=condition=Ready", d.awaitFound},
 		{"kubectl mandate plan -f examples/mandates", d.planMandates},
+		{"kubectl mandate suspend identityservice/default", d.suspend},
 		{"kubectl apply -f examples/mandates", d.applyMandates},
+		{"kubectl mandate resume identityservice/default", d.resume},
 		{"kubectl wait mandates --all --for=condition=Ready", d.awaitReady},
 		{"kill the operator and start it again: nobody gets a second e-mail", d.restartOperator},
 		{"let the individuals begin, and wait until all are in review: the checks of globex fail", d.awaitReview},
@@ -73,6 +75,8 @@ func (d *demo) runSteps(ctx context.Context) error {
 		{"check that notifications moved the statuses, as polls are hourly", d.checkNotifications},
 		{"delete acme and apply it again", d.replaceAcme},
 		{"compare the outcomes of the Mandates", d.checkOutcomes},
+		{"kubectl mandate history " + lost, d.showHistory},
+		{"kubectl get identityservice default -o jsonpath={.status.creation}", d.showBudget},
 		{"count the e-mails in the outbox of the sandbox", d.checkEmails},
 		{"count the notifications, and the reads at the sandbox", d.countReads},
 	} {

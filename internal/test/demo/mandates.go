@@ -39,9 +39,7 @@ func (d *demo) connect(ctx context.Context) (string, error) {
 
 // planMandates has the plugin say whom the next step e-mails, and checks that against what the examples expect.
 func (d *demo) planMandates(ctx context.Context) (string, error) {
-	plugin := d.kubectl
-	plugin.path = filepath.Join(d.programs, "kubectl-mandate")
-	output, failure := plugin.run(ctx, "plan", "-f", d.manifestsDir(), "-o", "json") // exit code 2: something is sent
+	output, failure := d.plugin().run(ctx, "plan", "-f", d.manifestsDir(), "-o", "json") // exit code 2: something is sent
 	var planned struct {
 		Emails int `json:"emails"`
 	}
