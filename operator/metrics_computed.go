@@ -188,6 +188,10 @@ var (
 	expiringMandates = prometheus.NewDesc(
 		"idv_mandates_expiring",
 		"Mandates without an outcome whose application the service deletes within seven days.", nil, nil)
+	creationWaiting = prometheus.NewDesc(
+		"idv_creation_waiting",
+		"Mandates and MandateActions that wait, because spec.creation of their services allows no more e-mails now.",
+		nil, nil)
 	pollLag = prometheus.NewDesc(
 		"idv_poll_lag_seconds",
 		"Delay of the most overdue read of an application; 0 if no read is overdue.",
@@ -201,7 +205,8 @@ var (
 // objectMetrics count the Mandates and MandateActions of the cache. It is not worth an error if the cache is not there
 // yet: readyz shows that.
 func objectMetrics(cache client.Reader, lag func(*v1alpha1.Mandate) time.Duration) computed {
-	return computed{[]*prometheus.Desc{mandates, expiringMandates, pollLag, openActions}, func(add add) {
+	all := []*prometheus.Desc{mandates, expiringMandates, creationWaiting, pollLag, openActions}
+	return computed{all, func(add add) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		var list v1alpha1.MandateList
@@ -224,12 +229,16 @@ func addMandates(add add, all []v1alpha1.Mandate, lag func(*v1alpha1.Mandate) ti
 			is, reason = ready.Status, ready.Reason
 		}
 		add(mandates, 1, string(is), reason, string(status.Outcome))
+		if reason == v1alpha1.ReasonCreationBudgetReached {
+			add(creationWaiting, 1)
+		}
 		if status.Outcome == "" && status.ExpiryTime != nil && time.Until(status.ExpiryTime.Time) < expiresSoon {
 			expiring++
 		}
 		longest = max(longest, lag(&all[i]))
 	}
 	add(expiringMandates, float64(expiring))
+	add(creationWaiting, 0)
 	add(pollLag, longest.Seconds())
 }
 
@@ -237,8 +246,13 @@ func addMandates(add add, all []v1alpha1.Mandate, lag func(*v1alpha1.Mandate) ti
 func addOpen(add add, all []v1alpha1.MandateAction) {
 	for i := range all {
 		spec, status := &all[i].Spec, &all[i].Status
-		if status.CompletedTime == nil {
-			add(openActions, 1, string(spec.Type), engine.ReasonOf(status.Conditions, v1alpha1.ConditionReconciling))
+		if status.CompletedTime != nil {
+			continue
+		}
+		reason := engine.ReasonOf(status.Conditions, v1alpha1.ConditionReconciling)
+		add(openActions, 1, string(spec.Type), reason)
+		if reason == v1alpha1.ReasonCreationBudgetReached {
+			add(creationWaiting, 1)
 		}
 	}
 }

@@ -342,7 +342,7 @@ func TestCostOfSubscriptions(t *testing.T) {
 		})
 	}
 	s.costs(before, perMandate(mandates).plus(counts{
-		"PATCH mandates/status": mandates, "PATCH applicationrecords": 2 * mandates, "PATCH identityservices/status": 2,
+		"PATCH mandates/status": mandates, "PATCH applicationrecords": 2 * mandates, "PATCH identityservices/status": 3,
 	}))
 	creates, reads := s.requests(control.CreateApplication), s.requests(control.RetrieveApplication)
 	sent, looked := s.requests(control.SubscribeWebhook), s.requests(control.RetrieveWebhook)

@@ -14,7 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/internal/printable"
 	"github.com/mandate-io/idv/plugin/readings"
 )
@@ -217,7 +217,7 @@ func (p *printer) states(states []v1alpha1.StateStatus) {
 	p.line(p.styled(bold, "States of applications"))
 	for _, s := range states {
 		text := string(s.Stage)
-		if text == idv.StageUnknown.String() {
+		if text == lifecycle.Unknown.String() {
 			text += fmt.Sprintf(": if it means in review, set states: {inReview: [%q]} in the spec; likewise completed, "+
 				"rejected, and closed if it is over otherwise", s.Name)
 		}

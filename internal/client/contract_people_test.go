@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 // stateNames are the further names that the user of such a service configures.
-func (w *world) stateNames() client.StateNames {
-	names := map[string]client.StateNames{
+func (w *world) stateNames() lifecycle.Names {
+	names := map[string]lifecycle.Names{
 		"other": {
 			InReview: []string{"under review"}, Completed: []string{"closed"}, Rejected: []string{"refused"},
 		},
@@ -23,7 +24,7 @@ func (w *world) stateNames() client.StateNames {
 		"codes": {InReview: []string{"S21"}, Completed: []string{"S34"}, Rejected: []string{"S35"}},
 	}
 	if w.chosen["statusShape"] == "integer" {
-		return client.StateNames{InReview: []string{"21"}, Completed: []string{"34"}, Rejected: []string{"35"}}
+		return lifecycle.Names{InReview: []string{"21"}, Completed: []string{"34"}, Rejected: []string{"35"}}
 	}
 	return names[w.chosen["stateNames"]]
 }
@@ -34,9 +35,9 @@ func (w *world) same(step string, got *client.Application, want control.Applicat
 	if w.chosen["applicationReference"] == "hidden" {
 		want.Reference = ""
 	}
-	stage, read := client.StateNames{}.Stage(client.State{Name: want.State}), w.stateNames().Stage(got.State)
-	if read == client.StageUnknown {
-		read = client.StageOpen // nobody has to explain what comes before the review
+	stage, read := lifecycle.Names{}.Stage(client.State{Name: want.State}), w.stateNames().Stage(got.State)
+	if read == lifecycle.Unknown {
+		read = lifecycle.Open // nobody has to explain what comes before the review
 	}
 	if got.ID != want.ID || got.Reference != want.Reference || got.Name.Reveal() != want.Name ||
 		got.Archived != want.Archived ||
@@ -158,7 +159,7 @@ func (w *world) review(acme control.Application) {
 	jane, john := acme.Individuals[0], acme.Individuals[1]
 	w.play(control.Play{ApplicationID: acme.ID, Individual: fmt.Sprint(john.ID), Result: control.ResultPass})
 	w.play(control.Play{ApplicationID: acme.ID, Individual: fmt.Sprint(jane.ID), Result: control.ResultReview})
-	if got := w.settled(acme.ID); len(got.Individuals) != 2 || w.stateNames().Stage(got.State) != client.StageInReview {
+	if got := w.settled(acme.ID); len(got.Individuals) != 2 || w.stateNames().Stage(got.State) != lifecycle.InReview {
 		w.t.Errorf("in review: %+v", got)
 	}
 	checks := w.person(acme.ID, jane.ID).Checks

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 )
 
 // Connection is a service that has been probed since its last change.
@@ -45,7 +46,7 @@ type Connection struct {
 	Notified time.Time
 	// Subscriptions is set if the operator subscribes each application.
 	Subscriptions *Subscriptions
-	States        client.StateNames
+	States        lifecycle.Names
 	// StatesUnknown is how many Mandates wait while nobody has explained the name of their application's state.
 	StatesUnknown int
 	// References are those that Mandates can select, in order and each once; nil if they are not known.

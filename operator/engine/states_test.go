@@ -6,13 +6,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 )
 
 // A Mandate waits for the meaning of a state once its individuals are done, and until it has an outcome.
 func TestWaitsForState(t *testing.T) {
 	t.Parallel()
-	names := idv.StateNames{Closed: []string{"withdrawn"}}
+	names := lifecycle.Names{Closed: []string{"withdrawn"}}
 	for name, c := range map[string]struct {
 		change func(*v1alpha1.Mandate)
 		want   bool

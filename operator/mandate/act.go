@@ -16,6 +16,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/evidence"
 )
 
@@ -446,7 +447,7 @@ func (r *actor) allChecksPassed() bool {
 	return all
 }
 
-func passed(individual *idv.Individual, names idv.StateNames) bool {
+func passed(individual *idv.Individual, names lifecycle.Names) bool {
 	manual := 0
 	for _, c := range individual.Checks {
 		if !names.Passed(c.State) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -404,7 +405,7 @@ type applicationFacts struct {
 	// differs: it was created for another Mandate of the name, and shows something else than the spec of this one.
 	differs     bool
 	individuals individualsMatch
-	stage       client.Stage
+	stage       lifecycle.Stage
 	archived    bool
 	evidence    evidenceFacts
 	// reviews are the calls for those of spec.checkReviews that are not done.
@@ -431,8 +432,8 @@ func (f *facts) decided() bool {
 
 // contradicts reports whether the application shows that the outcome is not so any more.
 func (f *facts) contradicts() bool {
-	outcome := map[client.Stage]v1alpha1.Outcome{
-		client.StageCompleted: v1alpha1.OutcomeCompleted, client.StageRejected: v1alpha1.OutcomeRejected,
+	outcome := map[lifecycle.Stage]v1alpha1.Outcome{
+		lifecycle.Completed: v1alpha1.OutcomeCompleted, lifecycle.Rejected: v1alpha1.OutcomeRejected,
 	}[f.application.stage]
 	return f.decided() && f.application.read() && f.application.sameReference && outcome != f.outcome
 }
@@ -440,7 +441,7 @@ func (f *facts) contradicts() bool {
 // final reports that nothing will change any more at the service.
 func (f *facts) final() bool {
 	a := &f.application
-	return f.outcome != "" || a.read() && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
+	return f.outcome != "" || a.read() && (a.stage == lifecycle.Completed || a.stage == lifecycle.Rejected)
 }
 
 // decide brings a call of this process to its end.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -229,14 +229,14 @@ func isShown(f facts, call *v1alpha1.Call) bool {
 	a := f.application
 	switch call.Kind {
 	case v1alpha1.CallComplete:
-		return a.read() && a.stage == client.StageCompleted
+		return a.read() && a.stage == lifecycle.Completed
 	case v1alpha1.CallReject:
-		return a.read() && a.stage == client.StageRejected
+		return a.read() && a.stage == lifecycle.Rejected
 	case v1alpha1.CallArchive:
 		return a.read() && a.archived
 	case v1alpha1.CallDelete: // after a lost answer, a 404 says no more than at any other time
 		confirmed := a.missing() && !a.unproven() && !f.record.otherURL && !f.otherAccount()
-		return confirmed || a.read() && a.stage == client.StageClosed
+		return confirmed || a.read() && a.stage == lifecycle.Closed
 	case v1alpha1.CallAcceptCheck, v1alpha1.CallRejectCheck:
 		return a.read() && a.reviewShown
 	default:
@@ -295,13 +295,13 @@ func decisionReason(f facts) string {
 		return v1alpha1.ReasonDecisionWaiting
 	}
 	switch {
-	case a.stage == client.StageUnknown && (wanted.When == "" || a.evidence.checks == checksPassed):
+	case a.stage == lifecycle.Unknown && (wanted.When == "" || a.evidence.checks == checksPassed):
 		return v1alpha1.ReasonStateUnknown
 	case wanted.When != "" && !ruleHolds(f):
 		return v1alpha1.ReasonDecisionWaiting
-	case a.stage == client.StageOpen && a.evidence.checks >= checksSettled && isHeld(f):
+	case a.stage == lifecycle.Open && a.evidence.checks >= checksSettled && isHeld(f):
 		return v1alpha1.ReasonStateUnknown
-	case a.stage != client.StageInReview:
+	case a.stage != lifecycle.InReview:
 		return v1alpha1.ReasonDecisionWaiting
 	default:
 		return ""
@@ -319,7 +319,7 @@ func isHeld(f facts) bool { return f.now.Sub(f.application.evidence.since) >= f.
 
 // ruleRemains is for how long the evidence still has to stay as it is; 0 if nothing waits for that.
 func ruleRemains(f facts) time.Duration {
-	e, unknown := f.application.evidence, f.application.stage == client.StageUnknown
+	e, unknown := f.application.evidence, f.application.stage == lifecycle.Unknown
 	if f.act.decision.Outcome == "" || f.final() || !f.application.read() || e.checks < checksSettled || unknown {
 		return 0
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/internal/test/explore"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
@@ -184,7 +185,7 @@ func holdCall(t *rapid.T, f facts) v1alpha1.CallKind {
 
 func holdDecision(t *rapid.T, f facts, order *v1alpha1.Call) {
 	a := f.application
-	if a.stage != client.StageInReview || f.deletion.requested || a.unmatched() || len(a.reviews) > 0 || a.reviewOutdated {
+	if a.stage != lifecycle.InReview || f.deletion.requested || a.unmatched() || len(a.reviews) > 0 || a.reviewOutdated {
 		t.Fatalf("decides what is not in review, was not asked for, or has a review before it: %+v", f)
 	}
 	asked := map[v1alpha1.CallKind]v1alpha1.DecisionOutcome{
@@ -302,9 +303,9 @@ func drawnFacts(t *rapid.T) facts {
 			client.Done,
 		},
 		[]connection.AccountState{connection.AccountConfirmed, connection.AccountSought, connection.AccountRefuted},
-		[]client.Stage{
-			client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected, client.StageClosed,
-			client.StageUnknown,
+		[]lifecycle.Stage{
+			lifecycle.Open, lifecycle.InReview, lifecycle.Completed, lifecycle.Rejected, lifecycle.Closed,
+			lifecycle.Unknown,
 		},
 	)
 	f.now = now

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -67,7 +67,7 @@ func logged(call *v1alpha1.Call, result v1alpha1.CallResult, sends int32) record
 func decided(by v1alpha1.Decision, change func(*facts)) facts {
 	return bound(func(f *facts) {
 		f.act.decision, f.act.ruleDelay = by, 10*time.Minute
-		f.application.stage = client.StageInReview
+		f.application.stage = lifecycle.InReview
 		change(f)
 	})
 }
@@ -88,7 +88,7 @@ func applications() map[string]decideCase {
 			want:  wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
 		"in review without a decision": {
-			facts: bound(func(f *facts) { f.application.stage = client.StageInReview }),
+			facts: bound(func(f *facts) { f.application.stage = lifecycle.InReview }),
 			want:  wait(v1alpha1.ReasonAccepted),
 		},
 		"a review is recorded before it is sent": {
@@ -103,14 +103,14 @@ func applications() map[string]decideCase {
 		},
 		"the live Mandate is read before a call": {
 			facts: bound(func(f *facts) {
-				f.act.decision, f.application.stage = completeSeen, client.StageInReview
+				f.act.decision, f.application.stage = completeSeen, lifecycle.InReview
 				f.attempt = calling(v1alpha1.CallComplete, attemptBegun)
 			}),
 			want: decision{Step: stepVerify},
 		},
 		"what is left after a call waits for the next reconciliation": {
 			facts: bound(func(f *facts) {
-				f.act.decision, f.application.stage = completeSeen, client.StageInReview
+				f.act.decision, f.application.stage = completeSeen, lifecycle.InReview
 				f.act.phase = actSent
 			}),
 			want: waitFor(v1alpha1.ReasonAccepted, nextCallDelay),
@@ -128,18 +128,18 @@ func applications() map[string]decideCase {
 			want:  wait(v1alpha1.ReasonAccepted),
 		},
 		"complete": {
-			facts: bound(func(f *facts) { f.act.decision, f.application.stage = completeSeen, client.StageInReview }),
+			facts: bound(func(f *facts) { f.act.decision, f.application.stage = completeSeen, lifecycle.InReview }),
 			want:  decision{Step: stepBegin}, call: completeCall,
 		},
 		"reject": {
-			facts: bound(func(f *facts) { f.act.decision, f.application.stage = rejectSeen, client.StageInReview }),
+			facts: bound(func(f *facts) { f.act.decision, f.application.stage = rejectSeen, lifecycle.InReview }),
 			want:  decision{Step: stepBegin}, call: rejectCall,
 		},
 		"a decision, before the ledger was asked": {
 			why: "the IdentityService may point to another service, where the id belongs to an unrelated application",
 			facts: bound(func(f *facts) {
 				f.act.decision = completeSeen
-				f.application.stage = client.StageInReview
+				f.application.stage = lifecycle.InReview
 				f.record.lookup = recordUnread
 			}),
 			want: decision{Step: stepReadRecord},
@@ -147,7 +147,7 @@ func applications() map[string]decideCase {
 		"a decision about an application of another service": {
 			facts: bound(func(f *facts) {
 				f.act.decision = completeSeen
-				f.application.stage = client.StageInReview
+				f.application.stage = lifecycle.InReview
 				f.record.otherURL = true
 			}),
 			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
@@ -156,7 +156,7 @@ func applications() map[string]decideCase {
 			why: "under the id there is the Mandate's reference: no other application has both",
 			facts: bound(func(f *facts) {
 				f.act.decision = completeSeen
-				f.application.stage = client.StageInReview
+				f.application.stage = lifecycle.InReview
 				f.application.referenceMatched = true
 				f.record.otherURL = true
 			}),
@@ -198,7 +198,7 @@ func applications() map[string]decideCase {
 		"a decision, and individuals that are unmatched": {
 			why: "nobody knows whom it is about",
 			facts: bound(func(f *facts) {
-				f.act.decision, f.application.stage = rejectSeen, client.StageInReview
+				f.act.decision, f.application.stage = rejectSeen, lifecycle.InReview
 				f.application.individuals = individualsUnmatched
 			}),
 			want: wait(v1alpha1.ReasonIndividualsUnmatched),
@@ -222,7 +222,7 @@ func applications() map[string]decideCase {
 			facts: bound(func(f *facts) {
 				f.bound, f.application.differs = false, true
 				f.act.decision, f.act.archive = completeSeen, true
-				f.application.stage, f.application.reviews = client.StageInReview, reviews()
+				f.application.stage, f.application.reviews = lifecycle.InReview, reviews()
 			}),
 			want: wait(v1alpha1.ReasonSpecDiffers),
 		},
@@ -230,7 +230,7 @@ func applications() map[string]decideCase {
 			why: "the spec does not apply to an unrelated application",
 			facts: bound(func(f *facts) {
 				f.act.decision = completeSeen
-				f.application.stage = client.StageInReview
+				f.application.stage = lifecycle.InReview
 				f.application.sameReference = false
 			}),
 			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
@@ -239,7 +239,7 @@ func applications() map[string]decideCase {
 			why: "a service that answers 202 is still in review",
 			facts: bound(func(f *facts) {
 				f.act.decision = rejectSeen
-				f.application.stage = client.StageInReview
+				f.application.stage = lifecycle.InReview
 				f.record = logged(rejectCall, v1alpha1.CallAccepted, 1)
 			}),
 			want: wait(v1alpha1.ReasonAccepted),
@@ -247,7 +247,7 @@ func applications() map[string]decideCase {
 		"a refused decision is not repeated while nothing changes": {
 			facts: bound(func(f *facts) {
 				f.act.decision = completeSeen
-				f.application.stage = client.StageInReview
+				f.application.stage = lifecycle.InReview
 				f.record = logged(completeCall, v1alpha1.CallRefused, 0)
 			}),
 			want: wait(v1alpha1.ReasonDecisionRefused),
@@ -255,13 +255,13 @@ func applications() map[string]decideCase {
 		"a refused decision about other evidence than now": {
 			facts: bound(func(f *facts) {
 				f.act.decision = completeSeen
-				f.application.stage = client.StageInReview
+				f.application.stage = lifecycle.InReview
 				f.record = logged(&v1alpha1.Call{Kind: v1alpha1.CallComplete, Evidence: "before-1"}, v1alpha1.CallRefused, 0)
 			}),
 			want: decision{Step: stepBegin}, call: completeCall,
 		},
 		"archive": {
-			facts: bound(func(f *facts) { f.act.archive, f.application.stage = true, client.StageCompleted }),
+			facts: bound(func(f *facts) { f.act.archive, f.application.stage = true, lifecycle.Completed }),
 			want:  decision{Step: stepBegin}, call: archiveCall,
 		},
 		"a refused archiving keeps nothing else from being done": {
@@ -269,7 +269,7 @@ func applications() map[string]decideCase {
 				f.act.archive = true
 				f.record = logged(archiveCall, v1alpha1.CallRefused, 0)
 				f.record.calls[0].StartedTime = ledger.MicroTime(now)
-				f.application.stage = client.StageInReview
+				f.application.stage = lifecycle.InReview
 				f.act.decision = completeSeen
 			}),
 			want: decision{Step: stepBegin}, call: completeCall,
@@ -383,7 +383,7 @@ func applications() map[string]decideCase {
 		"it is found, and nothing is done before the status says so": {
 			facts: bound(func(f *facts) {
 				f.outcome, f.act.decision = v1alpha1.OutcomeDeleted, completeSeen
-				f.application.stage = client.StageInReview
+				f.application.stage = lifecycle.InReview
 			}),
 			want: waitFor(v1alpha1.ReasonAccepted, time.Second),
 		},
@@ -415,14 +415,14 @@ func applications() map[string]decideCase {
 		"another account's application is not decided": {
 			why: "another account can have an application with the same id, and show no references",
 			facts: bound(func(f *facts) {
-				f.act.decision, f.application.stage = completeSeen, client.StageInReview
+				f.act.decision, f.application.stage = completeSeen, lifecycle.InReview
 				f.record = recordOfAnother()
 			}),
 			want: wait(reasonOtherAccount),
 		},
 		"what it shows proves that the account is the same": {
 			facts: bound(func(f *facts) {
-				f.act.decision, f.application.stage = completeSeen, client.StageInReview
+				f.act.decision, f.application.stage = completeSeen, lifecycle.InReview
 				f.record, f.application.sameAccount = recordOfAnother(), true
 			}),
 			want: decision{Step: stepBegin}, call: completeCall,

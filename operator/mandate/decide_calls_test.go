@@ -5,6 +5,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -204,12 +205,12 @@ func lostCalls() map[string]decideCase {
 			facts: decidedBefore(completeSeen, completeCall, "", 2), want: decision{Step: stepResolveLost},
 		},
 		"a lost call that shows": {
-			facts: lost(func(f *facts) { f.application.stage = client.StageCompleted }),
+			facts: lost(func(f *facts) { f.application.stage = lifecycle.Completed }),
 			want:  decision{Step: stepResolveLost},
 		},
 		"a lost call that shows, before the settle delay is over": {
 			why:   "its process may be about to write so",
-			facts: lost(firstSeenBefore(0), func(f *facts) { f.application.stage = client.StageCompleted }),
+			facts: lost(firstSeenBefore(0), func(f *facts) { f.application.stage = lifecycle.Completed }),
 			want:  waitFor(v1alpha1.ReasonAccepted, 5*time.Second),
 		},
 		"a lost call that nobody asks for any more": {
@@ -339,7 +340,7 @@ func loggedCalls() map[string]decideCase {
 		"an application with an outcome is archived": {
 			facts: bound(func(f *facts) {
 				f.act.archive, f.outcome = true, v1alpha1.OutcomeCompleted
-				f.application.stage = client.StageCompleted
+				f.application.stage = lifecycle.Completed
 			}),
 			want: decision{Step: stepBegin}, call: archiveCall,
 		},
@@ -417,25 +418,25 @@ func loggedCalls() map[string]decideCase {
 			want:  decision{Step: stepResolveLost},
 		},
 		"a review of an application with an outcome": {
-			facts: reviewed(v1alpha1.CallNotSent, 0, func(f *facts) { f.application.stage = client.StageCompleted }),
+			facts: reviewed(v1alpha1.CallNotSent, 0, func(f *facts) { f.application.stage = lifecycle.Completed }),
 			want:  wait(v1alpha1.ReasonAccepted),
 		},
 		"an archiving comes before a review, and a review before the decision": {
 			facts: reviewed(v1alpha1.CallNotSent, 0, func(f *facts) {
 				f.act.archive, f.act.decision = true, completeSeen
-				f.application.stage = client.StageInReview
+				f.application.stage = lifecycle.InReview
 			}),
 			want: decision{Step: stepBegin}, call: archiveCall,
 		},
 		"a review comes before the decision": {
 			facts: reviewed(v1alpha1.CallNotSent, 0, func(f *facts) {
-				f.act.decision, f.application.stage = completeSeen, client.StageInReview
+				f.act.decision, f.application.stage = completeSeen, lifecycle.InReview
 			}),
 			want: decision{Step: stepBegin}, call: firstReview,
 		},
 		"a review that the service carries out later holds the decision": {
 			facts: reviewed(v1alpha1.CallAccepted, 1, onlyFirst, func(f *facts) {
-				f.act.decision, f.application.stage = completeSeen, client.StageInReview
+				f.act.decision, f.application.stage = completeSeen, lifecycle.InReview
 			}),
 			want: wait(v1alpha1.ReasonAccepted), decided: v1alpha1.ReasonDecisionWaiting,
 		},

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 )
 
 // named are the cases of applications that a notification names.
@@ -53,7 +53,7 @@ func named() map[string]decideCase {
 				f.id, f.bound = 7, true
 				f.act.decision = completeSeen
 				f.application = applicationFacts{
-					lookup: applicationFound, sameReference: true, referenceMatched: true, stage: client.StageInReview, evidence: seen,
+					lookup: applicationFound, sameReference: true, referenceMatched: true, stage: lifecycle.InReview, evidence: seen,
 				}
 				f.service.Ready, f.service.OnlyWritesFail = false, true
 			}),

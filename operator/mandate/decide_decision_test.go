@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 )
 
 // decisions on evidence and by rule.
@@ -62,30 +62,30 @@ func decisions() map[string]decideCase {
 		},
 		"a state that nobody knows": {
 			facts: decided(completeSeen, func(f *facts) {
-				f.application.stage, f.application.evidence.since = client.StageUnknown, now
+				f.application.stage, f.application.evidence.since = lifecycle.Unknown, now
 			}),
 			want: wait(v1alpha1.ReasonStateUnknown),
 		},
 		"a state that nobody knows, and the rule holds": {
 			facts: decided(completeRule, func(f *facts) {
-				f.application.stage = client.StageUnknown
+				f.application.stage = lifecycle.Unknown
 				f.application.evidence.checks, f.application.evidence.since = checksPassed, now
 			}),
 			want: wait(v1alpha1.ReasonStateUnknown),
 		},
 		"a state that nobody knows, and checks that the rule waits for": {
-			facts: decided(completeRule, func(f *facts) { f.application.stage = client.StageUnknown }),
+			facts: decided(completeRule, func(f *facts) { f.application.stage = lifecycle.Unknown }),
 			want:  wait(v1alpha1.ReasonAccepted),
 		},
 		"a state before the review, and checks that are settled": {
 			facts: decided(completeSeen, func(f *facts) {
-				f.application.stage, f.application.evidence.checks = client.StageOpen, checksSettled
+				f.application.stage, f.application.evidence.checks = lifecycle.Open, checksSettled
 			}),
 			want: wait(v1alpha1.ReasonStateUnknown),
 		},
 		"a state before the review, for a moment": {
 			facts: decided(completeSeen, func(f *facts) {
-				f.application.stage, f.application.evidence.checks = client.StageOpen, checksSettled
+				f.application.stage, f.application.evidence.checks = lifecycle.Open, checksSettled
 				f.application.evidence.since = now.Add(-9 * time.Minute)
 			}),
 			want: waitFor(v1alpha1.ReasonAccepted, time.Minute),

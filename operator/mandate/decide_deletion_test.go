@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 )
 
 // deletion is that of a Mandate whose application is to be deleted, too.
@@ -137,7 +137,7 @@ func loggedDeletions() map[string]decideCase {
 	lagging := func(f *facts) { f.observe.seen, f.createdTime = false, now.Add(-time.Second) }
 	atOtherURL := func(f *facts) { f.record.otherURL = true }
 	byAnother := func(f *facts) { f.record.account = accountOther }
-	inState := func(stage client.Stage) func(*facts) { return func(f *facts) { f.application.stage = stage } }
+	inState := func(stage lifecycle.Stage) func(*facts) { return func(f *facts) { f.application.stage = stage } }
 	archiving := func(f *facts) {
 		f.deletion.policy = v1alpha1.DeletionPolicyArchive
 		f.record.calls[0].Kind = v1alpha1.CallArchive
@@ -173,10 +173,10 @@ func loggedDeletions() map[string]decideCase {
 			facts: deleted(v1alpha1.CallDone, 1), want: waiting,
 		},
 		"a deletion that was carried out, and shows as closed": {
-			facts: deleted(v1alpha1.CallDone, 1, inState(client.StageClosed)), want: finalizer,
+			facts: deleted(v1alpha1.CallDone, 1, inState(lifecycle.Closed)), want: finalizer,
 		},
 		"a deletion of what is closed already": {
-			facts: bound(func(f *facts) { f.deletion, f.application.stage = deletion(), client.StageClosed }), want: finalizer,
+			facts: bound(func(f *facts) { f.deletion, f.application.stage = deletion(), lifecycle.Closed }), want: finalizer,
 		},
 		"a deletion that the service does later, and a 404 that proves nothing": {
 			facts: deleted(v1alpha1.CallAccepted, 1, unproven), want: waiting,
@@ -215,7 +215,7 @@ func loggedDeletions() map[string]decideCase {
 			facts: deleted("", 1, missing), want: decision{Step: stepResolveLost},
 		},
 		"a lost deletion, and it shows as closed": {
-			facts: deleted("", 1, inState(client.StageClosed)), want: decision{Step: stepResolveLost},
+			facts: deleted("", 1, inState(lifecycle.Closed)), want: decision{Step: stepResolveLost},
 		},
 		"a deletion of another process, and a 404": {
 			why:   "the log says what became of it before the Mandate goes",
@@ -293,7 +293,7 @@ func TestLostDeletionShows(t *testing.T) {
 				f.application, f.record.account = applicationFacts{lookup: applicationMissing}, accountOther
 			}, false,
 		},
-		"closed": {func(f *facts) { f.application.stage = client.StageClosed }, true},
+		"closed": {func(f *facts) { f.application.stage = lifecycle.Closed }, true},
 		"open":   {func(*facts) {}, false},
 	} {
 		f := bound(func(f *facts) { f.deletion, f.record = deletion(), logged(deleteCall, "", 1) })

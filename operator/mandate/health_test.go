@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/internal/test/gitops"
 )
 
@@ -39,18 +39,18 @@ func situations() map[string]situation {
 		"0 edited, and not seen yet": {mandate: edited(), health: "Progressing"},
 		"1 waits for people": shown(
 			v1alpha1.ReasonAccepted,
-			func(f *facts) { f.application.stage = client.StageOpen },
+			func(f *facts) { f.application.stage = lifecycle.Open },
 			"Healthy",
 		),
 		"1 waits for people, and was adopted": {mandate: adopted(), health: "Healthy"},
 		"2 completed": shown(
 			v1alpha1.ReasonAccepted,
-			func(f *facts) { f.application.stage = client.StageCompleted },
+			func(f *facts) { f.application.stage = lifecycle.Completed },
 			"Healthy",
 		),
 		"2 rejected": shown(
 			v1alpha1.ReasonAccepted,
-			func(f *facts) { f.application.stage = client.StageRejected },
+			func(f *facts) { f.application.stage = lifecycle.Rejected },
 			"Healthy",
 		),
 		"2 a decision waits": shown(
@@ -58,12 +58,12 @@ func situations() map[string]situation {
 		),
 		"2 completed, as decided": shown(
 			v1alpha1.ReasonAccepted,
-			func(f *facts) { f.application.stage, f.act.decision = client.StageCompleted, completeSeen },
+			func(f *facts) { f.application.stage, f.act.decision = lifecycle.Completed, completeSeen },
 			"Healthy",
 		),
 		"2 completed, and decided otherwise": shown(
 			v1alpha1.ReasonAccepted,
-			func(f *facts) { f.application.stage, f.act.decision = client.StageCompleted, rejectSeen },
+			func(f *facts) { f.application.stage, f.act.decision = lifecycle.Completed, rejectSeen },
 			"Healthy",
 		),
 		"2 the decision was refused": shown(
@@ -156,7 +156,7 @@ func shownFor(m *v1alpha1.Mandate, reason string, change func(*facts)) *v1alpha1
 }
 
 func adopted() *v1alpha1.Mandate {
-	open := func(f *facts) { f.application.stage = client.StageOpen }
+	open := func(f *facts) { f.application.stage = lifecycle.Open }
 	adopt := &v1alpha1.Adoption{ApplicationID: bound(open).id}
 	return shownFor(situated(func(m *v1alpha1.Mandate) { m.Spec.Adopt = adopt }), v1alpha1.ReasonAccepted, open)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -356,7 +357,7 @@ func (r *reconciliation) ruleProblems(status *v1alpha1.MandateStatus) (found []v
 		return nil
 	case r.application == nil, r.facts.application.unmatched(), r.facts.application.evidence.checks == checksUnknown:
 		return engine.ProblemsOf(r.mandate.Status.Problems, reason)
-	case r.facts.application.stage != idv.StageInReview:
+	case r.facts.application.stage != lifecycle.InReview:
 		found = append(found, problem("status.state", reason, "The application is not in review."))
 	}
 	for i, individual := range r.matching.Individuals {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
@@ -87,7 +88,7 @@ func (r *reconciliation) carriedOut() bool {
 // carried out, or not have subscribed a new application.
 func (r *reconciliation) interrupted() bool {
 	state := idv.State{Name: r.mandate.Status.State}
-	inReview := r.session.Connection.States.Stage(state) == idv.StageInReview
+	inReview := r.session.Connection.States.Stage(state) == lifecycle.InReview
 	unsubscribed := r.session.Connection.Subscriptions != nil && r.mandate.Status.Subscription == "" &&
 		r.facts.now.Sub(r.facts.createdTime) < time.Hour
 	stalled := meta.IsStatusConditionTrue(r.mandate.Status.Conditions, v1alpha1.ConditionStalled)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
@@ -17,7 +18,7 @@ import (
 )
 
 // renamed are the dialects that name states otherwise, and what a person then sets in spec.states.
-var renamed = map[string]idv.StateNames{
+var renamed = map[string]lifecycle.Names{
 	"stateNames=other": {
 		InReview: []string{"under review"}, Completed: []string{"closed"}, Rejected: []string{"refused"},
 	},
@@ -89,7 +90,7 @@ func (a *anApplication) walk(dialect string) bool {
 		if a.waits(explained) {
 			a.Errorf("%s: %q is not understood, and was explained", step.name, a.shown.State)
 		}
-		if got, want := a.waits(idv.StateNames{}), isRenamed && step.done; got != want {
+		if got, want := a.waits(lifecycle.Names{}), isRenamed && step.done; got != want {
 			a.Errorf("%s: it waits for the meaning of %q: %t, want %t", step.name, a.shown.State, got, want)
 		}
 	}
@@ -176,7 +177,7 @@ func (a *anApplication) steps() []applicationStep {
 }
 
 // waits reads the application as the operator does, and reports whether the Mandate waits for the meaning of its state.
-func (a *anApplication) waits(names idv.StateNames) bool {
+func (a *anApplication) waits(names lifecycle.Names) bool {
 	a.Helper()
 	application, err := a.client.RetrieveApplication(a.Context(), a.id)
 	a.check(err)

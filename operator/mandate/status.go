@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -155,9 +155,9 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 	case status.Outcome != "": // every other outcome is final
 	case reason == reasonVanished:
 		status.Outcome = r.gone(status.Outcome)
-	case f.application.read() && f.application.stage == idv.StageCompleted:
+	case f.application.read() && f.application.stage == lifecycle.Completed:
 		status.Outcome = v1alpha1.OutcomeCompleted
-	case f.application.read() && f.application.stage == idv.StageRejected:
+	case f.application.read() && f.application.stage == lifecycle.Rejected:
 		status.Outcome = v1alpha1.OutcomeRejected
 	}
 	r.conditionsFor(status, reason)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/internal/reference"
 	"github.com/mandate-io/idv/operator/connection"
 )
@@ -48,7 +49,7 @@ func (p *planner) connectionOf(service connection.Service) connection.Connection
 		NamespacedReferences: service.NamespacedReferences(),
 		MinPoll:              seconds(settings.Polling.MinIntervalSeconds, 30),
 		MaxPoll:              seconds(settings.Polling.MaxIntervalSeconds, 3600),
-		States:               idv.StateNames(settings.States),
+		States:               lifecycle.Names(settings.States),
 		References:           p.referencesOf(service),
 		Ready:                true,
 	}

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -189,7 +189,7 @@ func TestDependents(t *testing.T) {
 	for range 2 { // in any sequence
 		var found dependents
 		for i := range mandates {
-			found.add(&mandates[i], idv.StateNames{Completed: []string{"done"}})
+			found.add(&mandates[i], lifecycle.Names{Completed: []string{"done"}})
 		}
 		if want := (dependents{needed: 6, waits: true, begun: 6, created: 5, refused: 2, unknown: 1}); found != want {
 			t.Errorf("%+v, want %+v", found, want)

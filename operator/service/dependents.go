@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
@@ -152,7 +152,7 @@ type dependents struct {
 }
 
 func (r *Reconciler) dependents(
-	ctx context.Context, key connection.Key, names idv.StateNames,
+	ctx context.Context, key connection.Key, names lifecycle.Names,
 ) (found dependents, err error) {
 	var mandates v1alpha1.MandateList
 	err = r.config.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace),
@@ -163,7 +163,7 @@ func (r *Reconciler) dependents(
 	return found, err
 }
 
-func (d *dependents) add(m *v1alpha1.Mandate, names idv.StateNames) {
+func (d *dependents) add(m *v1alpha1.Mandate, names lifecycle.Names) {
 	if needsService(m) {
 		d.needed++
 	}

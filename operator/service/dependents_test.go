@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -46,7 +46,7 @@ func TestApplicationsMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := &Reconciler{config: Config{Cache: mandates{confirming: c.confirming}}}
-			found, err := r.dependents(t.Context(), connection.Key{}, idv.StateNames{})
+			found, err := r.dependents(t.Context(), connection.Key{}, lifecycle.Names{})
 			missing := found.confirming >= manyMissing
 			if err != nil || missing != c.missing {
 				t.Errorf("%t, %v, want %t", missing, err, c.missing)

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/operator/engine"
 )
@@ -150,7 +150,7 @@ func TestLastReceivedTime(t *testing.T) {
 		t.Helper()
 		var found dependents
 		for _, request := range requests {
-			found.add(notified(request), idv.StateNames{})
+			found.add(notified(request), lifecycle.Names{})
 		}
 		showNotifications(service, &service.Status, receiving{}, found.notified)
 		if got := lastNotified(service); !got.Equal(want) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -22,12 +23,12 @@ const statesMessage = "Mandates wait in a state that status.states shows as Unkn
 	"completed, rejected, or closed (over without a decision) in spec.states, as the service means it."
 
 // namesOf are the names of states that a service has beside those that the client knows.
-func namesOf(service connection.Service) idv.StateNames {
-	return idv.StateNames(service.Settings().States)
+func namesOf(service connection.Service) lifecycle.Names {
+	return lifecycle.Names(service.Settings().States)
 }
 
 // showStates adds the names that were seen to those that the status has, and says what all of them mean.
-func showStates(status *v1alpha1.IdentityServiceStatus, names idv.StateNames, seen map[string]time.Time) {
+func showStates(status *v1alpha1.IdentityServiceStatus, names lifecycle.Names, seen map[string]time.Time) {
 	shown := slices.Clone(status.States)
 	for i := range shown {
 		last := seen[shown[i].Name]

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -22,7 +22,7 @@ import (
 func TestShowStates(t *testing.T) {
 	t.Parallel()
 	status, now := &v1alpha1.IdentityServiceStatus{}, time.Now()
-	var names idv.StateNames
+	var names lifecycle.Names
 	show := func(what string, changes bool, seen map[string]time.Time) {
 		t.Helper()
 		before := status.DeepCopy()
@@ -62,7 +62,7 @@ func TestStatesAreBounded(t *testing.T) {
 	writes := 0
 	for i := range 1000 {
 		before := status.DeepCopy()
-		showStates(status, idv.StateNames{}, map[string]time.Time{fmt.Sprint(i): now.Add(time.Duration(i) * time.Minute)})
+		showStates(status, lifecycle.Names{}, map[string]time.Time{fmt.Sprint(i): now.Add(time.Duration(i) * time.Minute)})
 		if !equality.Semantic.DeepEqual(before, status) {
 			writes++
 		}
@@ -70,7 +70,7 @@ func TestStatesAreBounded(t *testing.T) {
 	if len(status.States) != connection.MaxStates || writes != connection.MaxStates {
 		t.Errorf("%d writes of %d states", writes, len(status.States))
 	}
-	showStates(status, idv.StateNames{}, map[string]time.Time{"new": now.Add(25 * time.Hour)})
+	showStates(status, lifecycle.Names{}, map[string]time.Time{"new": now.Add(25 * time.Hour)})
 	is := func(name string) bool {
 		return slices.ContainsFunc(status.States, func(s v1alpha1.StateStatus) bool { return s.Name == name })
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/internal/printable"
 )
 
@@ -99,15 +100,15 @@ func (c *check) list(point, what string, names []string) {
 }
 
 // stages are what the client makes of a state, by what a person says about it.
-var stages = map[Meaning]client.Stage{
-	InReview: client.StageInReview, Completed: client.StageCompleted, Rejected: client.StageRejected,
-	Closed: client.StageClosed,
+var stages = map[Meaning]lifecycle.Stage{
+	InReview: lifecycle.InReview, Completed: lifecycle.Completed, Rejected: lifecycle.Rejected,
+	Closed: lifecycle.Closed,
 }
 
 // stateName compares the state of an application with what it means, and with what the client knows.
 func (c *check) stateName(application Application, state client.State) {
-	known := client.StateNames{}.Stage(state)
-	isKnown := known != client.StageOpen && known != client.StageUnknown
+	known := lifecycle.Names{}.Stage(state)
+	isKnown := known != lifecycle.Open && known != lifecycle.Unknown
 	c.sawState(state.Name)
 	switch wanted, said := stages[application.Meaning]; {
 	case state.Name == "":
@@ -142,7 +143,7 @@ func (c *check) sawState(name string) {
 
 // explainStates says what the listed names mean with the settings that are suggested.
 func (c *check) explainStates() {
-	names, states := client.StateNames(c.result.Suggestion.Settings.States), c.result.States
+	names, states := lifecycle.Names(c.result.Suggestion.Settings.States), c.result.States
 	for i := range states {
 		states[i].Stage = v1alpha1.StateStage(names.Stage(client.State{Name: states[i].Name}).String())
 	}

@@ -40,7 +40,8 @@ type layer struct {
 //	operator -> mandate | action | service -> engine -> connection
 var layers = []layer{
 	{dir: "api", tests: []string{"internal/test/testenv"}, never: terraform},
-	{dir: "internal/client", tests: []string{"internal/sandbox"}, never: both},
+	{dir: "internal/client", tests: []string{"internal/lifecycle", "internal/sandbox"}, never: both},
+	{dir: "internal/lifecycle", may: []string{"internal/client"}, never: both},
 	// What a configuration of the sandbox is made of, without the server: the plugin writes one too.
 	{
 		dir: "internal/sandbox/config",
@@ -63,12 +64,14 @@ var layers = []layer{
 		tests: []string{"internal/test/testenv"}, never: terraform,
 	},
 	{
-		dir: "operator/connection", may: []string{"api", "internal/client", "internal/receiver"}, never: terraform,
+		dir: "operator/connection", never: terraform,
+		may: []string{"api", "internal/client", "internal/lifecycle", "internal/receiver"},
 	},
 	{
 		dir: "operator/engine", never: terraform,
 		may: []string{
-			"api", "internal/client", "internal/printable", "internal/tolerant", "operator/apierror", "operator/connection",
+			"api", "internal/client", "internal/lifecycle", "internal/printable", "internal/tolerant", "operator/apierror",
+			"operator/connection",
 		},
 	},
 	{
@@ -83,14 +86,15 @@ var layers = []layer{
 	{dir: "operator/evidence", may: []string{"api", "internal/client", "operator/ledger"}, never: terraform},
 	controller("mandate",
 		[]string{
-			"internal/receiver", "internal/reference", "operator/budget", "operator/evidence", "operator/individuals",
+			"internal/lifecycle", "internal/receiver", "internal/reference", "operator/budget", "operator/evidence",
+			"operator/individuals",
 			"operator/ledger", "operator/secrets",
 		},
 		"internal/printable", "internal/sandbox", "internal/test/gitops", "internal/test/explore"),
 	controller("action",
 		[]string{"operator/budget", "operator/evidence", "operator/individuals", "operator/ledger"},
 		"internal/test/gitops", "internal/test/explore"),
-	controller("service", []string{"internal/receiver", "operator/budget", "operator/secrets"},
+	controller("service", []string{"internal/lifecycle", "internal/receiver", "operator/budget", "operator/secrets"},
 		"internal/test/gitops"),
 	// It is no controller, but uses what they share, and knows none of them either.
 	controller("notification", []string{"internal/receiver", "internal/reference"}),
@@ -98,7 +102,7 @@ var layers = []layer{
 	{
 		dir: "operator/plan", never: terraform,
 		may: []string{
-			"api", "config/crd", "internal/client", "internal/printable", "internal/reference", "operator/action",
+			"api", "config/crd", "internal/client", "internal/lifecycle", "internal/printable", "internal/reference", "operator/action",
 			"operator/apierror", "operator/budget", "operator/connection", "operator/engine", "operator/evidence",
 			"operator/ledger", "operator/mandate",
 		},
@@ -115,8 +119,8 @@ var layers = []layer{
 	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox", "internal/version"}, never: both},
 	{
 		dir: "plugin", may: []string{
-			"api", "docs", "internal/client", "internal/printable", "internal/sandbox/config", "internal/sandbox/dialect",
-			"internal/tolerant", "operator/plan",
+			"api", "docs", "internal/client", "internal/lifecycle", "internal/printable", "internal/sandbox/config",
+			"internal/sandbox/dialect", "internal/tolerant", "operator/plan",
 		},
 		tests: []string{"internal/sandbox", "internal/test/testenv"}, never: terraform,
 	},
@@ -253,7 +257,8 @@ func TestDecisionsDoNoIO(t *testing.T) {
 	allowed := []string{
 		"cmp", "maps", "slices", "strings", "time",
 		// Of these, types and tables: without a context they do no I/O.
-		module + "/api/v1alpha1", module + "/internal/client", module + "/operator/engine", module + "/operator/ledger",
+		module + "/api/v1alpha1", module + "/internal/client", module + "/internal/lifecycle", module + "/operator/engine",
+		module + "/operator/ledger",
 	}
 	seen := 0
 	for _, e := range imports(t) {

@@ -60,10 +60,10 @@ var decisions = map[string][]control{
 	},
 	`an editor of an IdentityService gives "in review" the meaning of completed, and so makes outcomes`: {
 		{
-			off: "configured names come first", file: "internal/client/state.go",
+			off: "configured names come first", file: "internal/lifecycle/lifecycle.go",
 			old: "	folded := wire.FoldName(s.Name)\n	switch {\n",
-			new: "	folded := wire.FoldName(s.Name)\n	switch {\n	case !ON && s.Is(n.Completed...):\n		return StageCompleted\n",
-			in:  inClient, test: "TestStages",
+			new: "	folded := wire.FoldName(s.Name)\n	switch {\n	case !ON && s.Is(n.Completed...):\n		return Completed\n",
+			in:  "internal/lifecycle", test: "TestStages",
 		},
 	},
 	"a review accepts a check that nobody has seen, because the status has no room for it": {
