@@ -57,7 +57,7 @@ func (d *demo) showBudget(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("decode the output of kubectl: %w", err)
 	}
 	used, limits := service.Status.Creation, service.Spec.Creation
-	if used == nil || used.LastHour < int32(len(expected)) {
+	if used == nil || int(used.LastHour) < len(expected) {
 		return "", d.withOperatorLog(errors.New("the service does not say how much of its budget is used"))
 	}
 	return fmt.Sprintf("%d of %d requests an hour are reserved", used.LastHour, limits.MaxPerHour), nil
