@@ -238,7 +238,7 @@ func TestOperatorPolicyOfALargeMandate(t *testing.T) {
 	c.withOperatorPolicy(true)
 	large := mandate(t, namespace, reviews("Accept"))
 	annotations, finalizers := map[string]string{}, []string{v1alpha1.ApplicationFinalizer}
-	for i := range 20_000 {
+	for i := range 10_000 {
 		annotations[fmt.Sprintf("a%05d", i)] = ""
 	}
 	for i := range 1000 {
