@@ -58,6 +58,20 @@ func (w *world) within(times []time.Time, limit int) {
 	}
 }
 
+// usedUp is a world in which two Mandates have used the budget of an hour.
+func usedUp(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, sandbox.Options{})
+	w.connect()
+	w.limit(`"maxPerHour":2,"maxPerDay":1000`)
+	w.start("--creation-hour=1h")
+	for _, name := range []string{"first", "second"} {
+		w.mandate(name, "{}")
+		w.ready(name)
+	}
+	return w
+}
+
 func number(name string, fallback int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
@@ -110,14 +124,7 @@ func TestCreationBudgetHolds(t *testing.T) {
 // Those that wait say so, with their service, and are created in the order in which they were applied.
 func TestCreationBudgetReached(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sandbox.Options{})
-	w.connect()
-	w.limit(`"maxPerHour":2,"maxPerDay":1000`)
-	w.start("--creation-hour=1h")
-	for _, name := range []string{"first", "second"} {
-		w.mandate(name, "{}")
-		w.ready(name)
-	}
+	w := usedUp(t)
 	waiting := []string{"d", "b", "c", "a"}
 	for i, name := range waiting {
 		w.mandate(name, "{}")
@@ -174,14 +181,7 @@ func TestActionsWaitForTheBudget(t *testing.T) {
 // Where the status of a service was lost, the ledger tells what was sent.
 func TestCreationBudgetWithoutStatus(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sandbox.Options{})
-	w.connect()
-	w.limit(`"maxPerHour":2,"maxPerDay":1000`)
-	w.start("--creation-hour=1h")
-	for _, name := range []string{"first", "second"} {
-		w.mandate(name, "{}")
-		w.ready(name)
-	}
+	w := usedUp(t)
 	w.check(w.operator.Stop())
 	w.kubectl("patch", "identityservice", "default", "--subresource=status", "--type=json", "--patch",
 		`[{"op":"remove","path":"/status/creation"}]`)

@@ -11,8 +11,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// A manifest that decides by a rule completes its application once all checks have passed for some time, in which the
-// application is polled as ever, and never one of which a check failed.
+// A manifest that decides by a rule completes its application once all checks have passed for some time. Polls go on
+// meanwhile. An application of which a check failed is never completed.
 func TestDecisionByRule(t *testing.T) {
 	t.Parallel()
 	w := running(t)

@@ -82,7 +82,7 @@ func (c *cluster) individual(ctx context.Context, mandate, name string) error {
 	}
 	names := individualNames(m)
 	if !slices.Contains(names, name) {
-		return usageError("the Mandate %s has no individual %q; it has %s", mandate, name, strings.Join(names, ", "))
+		return fmt.Errorf("the Mandate %s has no individual %q; it has %s", mandate, name, strings.Join(names, ", "))
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (s *session) adoptCommand() *cobra.Command {
 		RunE: func(command *cobra.Command, arguments []string) error {
 			id, err := strconv.ParseInt(arguments[1], 10, 64)
 			if err != nil || id < 1 {
-				return usageError("APPLICATION_ID %q: must be a whole number above 0, as the service shows it", arguments[1])
+				return fmt.Errorf("APPLICATION_ID %q: must be a whole number above 0, as the service shows it", arguments[1])
 			}
 			c, err := s.cluster()
 			if err != nil {

@@ -56,7 +56,7 @@ func (s *session) checkConnectionCommand() *cobra.Command {
 			}
 			result, err := readings.Check(command.Context(), *options)
 			if err != nil {
-				return usageError("%w", err)
+				return fmt.Errorf("%w", err)
 			}
 			if err := s.showReadings(result, target, &output); err != nil {
 				return err
@@ -101,13 +101,13 @@ func (s *session) parseApplications(ctx context.Context, flags *connectionFlags)
 		name, meaning, said := strings.Cut(flag, "=")
 		application := readings.Application{Meaning: readings.Meaning(meaning)}
 		if said && !slices.Contains(readings.Meanings, application.Meaning) {
-			return nil, usageError("%q: use ID or NAME alone, or with one of %v", flag, readings.Meanings)
+			return nil, fmt.Errorf("%q: use ID or NAME alone, or with one of %v", flag, readings.Meanings)
 		}
 		var err error
 		if i < len(flags.mandates) {
 			err = s.applicationOf(ctx, name, &application)
 		} else if application.ID, err = strconv.ParseInt(name, 10, 64); err != nil || application.ID < 1 {
-			err = usageError("--application %q: use ID, or ID=inReview and so on", flag)
+			err = fmt.Errorf("--application %q: use ID, or ID=inReview and so on", flag)
 		}
 		if err != nil {
 			return nil, err
@@ -128,7 +128,7 @@ func (s *session) applicationOf(ctx context.Context, name string, application *r
 		return err
 	}
 	if m.Status.ApplicationID == nil {
-		return usageError("the Mandate %s has no application yet", name)
+		return fmt.Errorf("the Mandate %s has no application yet", name)
 	}
 	application.ID, application.Reference = *m.Status.ApplicationID, m.Status.Reference
 	for i := range m.Status.Individuals {
@@ -308,7 +308,7 @@ func (s *session) target(ctx context.Context, flags *connectionFlags) (service, 
 func readCertificates(name string) (string, error) {
 	content, err := os.ReadFile(name)
 	if err != nil {
-		return "", usageError("--ca-file: %w", err)
+		return "", fmt.Errorf("--ca-file: %w", err)
 	}
 	var certificates []byte
 	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
@@ -317,7 +317,7 @@ func readCertificates(name string) (string, error) {
 		}
 	}
 	if len(certificates) == 0 {
-		return "", usageError("--ca-file %s: holds no PEM certificate; set certificates in PEM format", name)
+		return "", fmt.Errorf("--ca-file %s: holds no PEM certificate; set certificates in PEM format", name)
 	}
 	return string(certificates), nil
 }

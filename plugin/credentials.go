@@ -55,14 +55,14 @@ func (s *session) fileSource(name string) (*source, error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, usageError("--credentials-file: %w", err)
+			return nil, fmt.Errorf("--credentials-file: %w", err)
 		}
 		defer func() { _ = file.Close() }()
 		in = file
 	}
 	content, err := io.ReadAll(io.LimitReader(in, 64<<10))
 	if err != nil {
-		return nil, usageError("--credentials-file: %w", err)
+		return nil, fmt.Errorf("--credentials-file: %w", err)
 	}
 	values := map[string]string{}
 	if yaml.Unmarshal(content, &values) != nil { // its error would show what it read
@@ -82,15 +82,15 @@ func (s *session) fileSource(name string) (*source, error) {
 func (s *source) belongsTo(baseURL string) (string, error) {
 	switch {
 	case s.Username == "" && s.ClientID == "":
-		return "", usageError("credentials: missing in %s; set username and password, client_id and client_secret, or both, "+
+		return "", fmt.Errorf("credentials: missing in %s; set username and password, client_id and client_secret, or both, "+
 			"there or in another source: IDV_USERNAME and so on, --identityservice, --secret or --credentials-file", s.name)
 	case s.baseURL != "" && baseURL != "" && !client.SameBaseURL(s.baseURL, baseURL):
-		return "", usageError("the credentials of %s belong to another service than %s; name the source of its own with "+
+		return "", fmt.Errorf("the credentials of %s belong to another service than %s; name the source of its own with "+
 			"--secret or --credentials-file", s.name, printable.Text(baseURL))
 	}
 	baseURL = cmp.Or(baseURL, s.baseURL)
 	if err := client.ValidateBaseURL(baseURL); err != nil {
-		return "", usageError("--base-url: %w", err)
+		return "", fmt.Errorf("--base-url: %w", err)
 	}
 	return baseURL, nil
 }

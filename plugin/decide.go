@@ -75,13 +75,13 @@ func parseDecision(text, when string) (v1alpha1.Decision, error) {
 		rule := v1alpha1.DecisionRule(when)
 		switch {
 		case rule != "" && rule != v1alpha1.DecisionRuleAllChecksPassed:
-			return v1alpha1.Decision{}, usageError("the rule %q: use --when %s", when, v1alpha1.DecisionRuleAllChecksPassed)
+			return v1alpha1.Decision{}, fmt.Errorf("the rule %q: use --when %s", when, v1alpha1.DecisionRuleAllChecksPassed)
 		case rule != "" && outcome != v1alpha1.DecisionComplete:
-			return v1alpha1.Decision{}, usageError("--when is only for Complete: to reject, leave it out")
+			return v1alpha1.Decision{}, fmt.Errorf("--when is only for Complete: to reject, leave it out")
 		}
 		return v1alpha1.Decision{Outcome: outcome, When: rule}, nil
 	}
-	return v1alpha1.Decision{}, usageError("the decision %q: use Complete or Reject", text)
+	return v1alpha1.Decision{}, fmt.Errorf("the decision %q: use Complete or Reject", text)
 }
 
 // decisionText says what is decided, and on what.

@@ -79,9 +79,9 @@ func findExplanations(kind string, reason []string) ([]explanation, error) {
 	case len(found) > 0:
 		return found, nil
 	case len(reason) == 0:
-		return nil, usageError("--kind %q: use %s, %s or %s", kind, kindMandate, kindAction, kindService)
+		return nil, fmt.Errorf("--kind %q: use %s, %s or %s", kind, kindMandate, kindAction, kindService)
 	}
-	return nil, usageError("there is no reason %q; \"kubectl mandate explain\" lists all", reason[0])
+	return nil, fmt.Errorf("there is no reason %q; \"kubectl mandate explain\" lists all", reason[0])
 }
 
 func (p *printer) reasons(all []explanation) {

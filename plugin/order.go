@@ -61,9 +61,9 @@ func (o *order) run(command *cobra.Command, names []string) error {
 	isDry := o.dryRun == "client"
 	switch {
 	case !isDry && o.dryRun != "none":
-		return usageError("--dry-run %q: use none or client", o.dryRun)
+		return fmt.Errorf("--dry-run %q: use none or client", o.dryRun)
 	case len(names) == 0 == (o.selector == ""):
-		return usageError("name Mandates, or select them with --selector; see %s --help", command.CommandPath())
+		return fmt.Errorf("name Mandates, or select them with --selector; see %s --help", command.CommandPath())
 	}
 	c, err := o.cluster()
 	if err != nil {

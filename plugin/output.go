@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -34,10 +35,10 @@ func (o *outputFlag) addTo(command *cobra.Command, own ...string) {
 		}
 		_, err := o.flags().ToPrinter()
 		if genericclioptions.IsNoCompatiblePrinterError(err) {
-			err = usageError("use %s", strings.Join(formats, ", "))
+			err = fmt.Errorf("use %s", strings.Join(formats, ", "))
 		}
 		if err != nil {
-			return usageError("--output %q: %w", o.format, err)
+			return fmt.Errorf("--output %q: %w", o.format, err)
 		}
 		return nil
 	}
@@ -125,7 +126,7 @@ func minimumArgs(n int) cobra.PositionalArgs { return asUsage(cobra.MinimumNArgs
 func asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(command *cobra.Command, arguments []string) error {
 		if err := check(command, arguments); err != nil {
-			return usageError("%w: %s; see %s --help", err, command.UseLine(), command.CommandPath())
+			return fmt.Errorf("%w: %s; see %s --help", err, command.UseLine(), command.CommandPath())
 		}
 		return nil
 	}

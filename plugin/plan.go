@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -78,18 +79,18 @@ func (s *session) planCommand() *cobra.Command {
 func (o *planOptions) validate() error {
 	switch {
 	case len(o.files) == 0 && o.kustomize == "":
-		return usageError("name the manifests with --filename or --kustomize")
+		return fmt.Errorf("name the manifests with --filename or --kustomize")
 	case len(o.files) > 0 && o.kustomize != "":
-		return usageError("use either --filename or --kustomize")
+		return fmt.Errorf("use either --filename or --kustomize")
 	case o.from == "" && o.to == "":
 	case slices.Contains(o.files, "-"):
-		return usageError("--from and --to read files: the standard input is no file")
+		return fmt.Errorf("--from and --to read files: the standard input is no file")
 	}
 	if !slices.Contains([]string{"none", "server"}, o.dryRun) {
-		return usageError("--dry-run %q: use none or server", o.dryRun)
+		return fmt.Errorf("--dry-run %q: use none or server", o.dryRun)
 	}
 	if _, err := labels.Parse(o.selector); err != nil {
-		return usageError("--selector %q: %w", o.selector, err)
+		return fmt.Errorf("--selector %q: %w", o.selector, err)
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func prunedBy(
 			pruned = append(pruned, key)
 		}
 	}
-	slices.SortFunc(pruned, func(a, b plan.ObjectKey) int { return compareTexts(a.String(), b.String()) })
+	slices.SortFunc(pruned, func(a, b plan.ObjectKey) int { return cmp.Compare(a.String(), b.String()) })
 	return pruned
 }
 

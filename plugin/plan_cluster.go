@@ -158,5 +158,3 @@ func splitList(text string) (parts []string) {
 	}
 	return parts
 }
-
-func compareTexts(a, b string) int { return cmp.Compare(a, b) }

@@ -81,7 +81,7 @@ func (s *session) refreshCommand() *cobra.Command {
 func (c *cluster) refreshable(names []string, flags *serviceFlags) (*refreshable, error) {
 	key, isService := flags.key(c.namespace)
 	if isService == (len(names) == 1) {
-		return nil, usageError("name one Mandate, or one service with --identityservice or --clusteridentityservice")
+		return nil, fmt.Errorf("name one Mandate, or one service with --identityservice or --clusteridentityservice")
 	}
 	if isService {
 		found := key.empty()

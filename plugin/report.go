@@ -67,7 +67,7 @@ func newFile(name string) (*os.File, error) {
 	}
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, usageError("--file %s: the file exists; delete it, or choose another name", name)
+		return nil, fmt.Errorf("--file %s: the file exists; delete it, or choose another name", name)
 	}
 	return file, err
 }

@@ -59,7 +59,7 @@ func parseCheckDecision(text string) (v1alpha1.CheckDecision, error) {
 			return decision, nil
 		}
 	}
-	return "", usageError("the decision %q: use Accept or Reject", text)
+	return "", fmt.Errorf("the decision %q: use Accept or Reject", text)
 }
 
 func proposeReview(m *v1alpha1.Mandate, review v1alpha1.CheckReview) (*proposal, error) {

@@ -66,9 +66,6 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usageError says that the program was called wrongly. As that of kubectl, its exit status is that of all errors.
-func usageError(format string, arguments ...any) error { return fmt.Errorf(format, arguments...) }
-
 // Run runs the plugin and returns the exit status.
 func Run(ctx context.Context, streams Streams, version string, arguments []string) int {
 	streams.Out, streams.ErrOut = newTerminal(streams.Out), newTerminal(streams.ErrOut)
@@ -126,7 +123,7 @@ func New(streams Streams, version string) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return usageError("%w; see %s --help", err, command.CommandPath())
+		return fmt.Errorf("%w; see %s --help", err, command.CommandPath())
 	})
 	s.addFlags(root)
 	root.AddCommand(
@@ -146,5 +143,5 @@ func noSuchCommand(command *cobra.Command, arguments []string) error {
 	if names := command.SuggestionsFor(arguments[0]); len(names) > 0 {
 		similar = "did you mean " + strings.Join(names, " or ") + "? "
 	}
-	return usageError("unknown command %q; %ssee %s --help", arguments[0], similar, command.CommandPath())
+	return fmt.Errorf("unknown command %q; %ssee %s --help", arguments[0], similar, command.CommandPath())
 }

@@ -28,7 +28,7 @@ func (s *session) statusCommand() *cobra.Command {
 		ValidArgsFunction: s.completeMandates(false),
 		RunE: func(command *cobra.Command, names []string) error {
 			if len(names) > 0 && (selector != "" || s.allNamespaces) {
-				return usageError("a name goes with neither --selector nor --all-namespaces; remove one of them")
+				return fmt.Errorf("a name goes with neither --selector nor --all-namespaces; remove one of them")
 			}
 			views, err := s.views(command.Context(), names, selector)
 			if err != nil {
@@ -117,7 +117,7 @@ func (c *cluster) mandates(ctx context.Context, names []string, selector string)
 	}
 	labelSelector, err := labels.Parse(selector)
 	if err != nil {
-		return nil, usageError("--selector: %w", err)
+		return nil, fmt.Errorf("--selector: %w", err)
 	}
 	for page := ""; ; {
 		list := &v1alpha1.MandateList{}

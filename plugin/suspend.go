@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -46,28 +47,6 @@ func (s *session) resumeCommand() *cobra.Command {
 	return command
 }
 
-// suspendable are the kinds that can be suspended, with the fields of their specs that do it.
-var suspendable = map[string]struct {
-	kind  string
-	empty func() client.Object
-	field []string
-}{
-	"identityservice": {
-		"IdentityService", func() client.Object { return &v1alpha1.IdentityService{} }, []string{"creation", "suspend"},
-	},
-	"clusteridentityservice": {
-		"ClusterIdentityService", func() client.Object { return &v1alpha1.ClusterIdentityService{} },
-		[]string{"creation", "suspend"},
-	},
-	"mandate": {"Mandate", func() client.Object { return &v1alpha1.Mandate{} }, []string{"suspend"}},
-}
-
-// kindNames are further names of these kinds, as kubectl takes them.
-var kindNames = map[string]string{
-	"identityservices": "identityservice", "idsvc": "identityservice", "mandates": "mandate", "mdt": "mandate",
-	"clusteridentityservices": "clusteridentityservice", "cidsvc": "clusteridentityservice",
-}
-
 // setSuspend suspends or resumes objects, one after the other.
 func (s *session) setSuspend(ctx context.Context, arguments []string, suspend, yes bool) error {
 	c, err := s.cluster()
@@ -75,34 +54,41 @@ func (s *session) setSuspend(ctx context.Context, arguments []string, suspend, y
 		return err
 	}
 	for _, argument := range arguments {
-		typed, name, found := strings.Cut(argument, "/")
-		typed = strings.ToLower(typed)
-		if full := kindNames[typed]; full != "" {
-			typed = full
+		object, field := c.suspendable(argument)
+		if object == nil {
+			return fmt.Errorf("%q: use identityservice/NAME, clusteridentityservice/NAME or mandate/NAME", argument)
 		}
-		target, known := suspendable[typed]
-		if !found || !known || name == "" {
-			return usageError("%q: use identityservice/NAME, clusteridentityservice/NAME or mandate/NAME", argument)
-		}
-		object := target.empty()
-		key := c.key(name)
-		if typed == "clusteridentityservice" {
-			key.Namespace = ""
-		}
-		if err := c.Get(ctx, key, object); err != nil {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 			return explainError(err)
 		}
-		question := fmt.Sprintf("Resume the %s %s? The operator then e-mails what has waited.", target.kind, name)
+		question := fmt.Sprintf("Resume %s? The operator then e-mails what has waited.", argument)
 		if err := s.confirm(yes, question); err != nil {
 			return err
 		}
-		if err := c.patchSuspend(ctx, object, target.field, suspend); err != nil {
+		if err := c.patchSuspend(ctx, object, field, suspend); err != nil {
 			return err
 		}
-		s.warnGitOps(object, target.field[0])
-		fmt.Fprintf(s.Out, "Set spec.%s of the %s %s to %t.\n", strings.Join(target.field, "."), target.kind, name, suspend)
+		s.warnGitOps(object, field[0])
+		fmt.Fprintf(s.Out, "Set spec.%s of %s to %t.\n", strings.Join(field, "."), argument, suspend)
 	}
 	return nil
+}
+
+// suspendable is the object that KIND/NAME names, of which nothing has been read, and the field of its spec that
+// suspends it; nil if it names none that can be suspended.
+func (c *cluster) suspendable(argument string) (client.Object, []string) {
+	kind, name, _ := strings.Cut(argument, "/")
+	service := serviceKey{v1alpha1.ServiceKindIdentityService, c.namespace, name}
+	switch strings.ToLower(kind) {
+	case "identityservice", "identityservices", "idsvc":
+	case "clusteridentityservice", "clusteridentityservices", "cidsvc":
+		service.kind = v1alpha1.ServiceKindClusterIdentityService
+	case "mandate", "mandates", "mdt":
+		return &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: name}}, []string{"suspend"}
+	default:
+		return nil, nil
+	}
+	return service.empty(), []string{"creation", "suspend"}
 }
 
 // patchSuspend sets the field whatever else has changed: a brake must not fail because somebody edits.

@@ -18,7 +18,7 @@ func TestSuspend(t *testing.T) {
 	w.start()
 	w.run("", 0, "refresh", "--identityservice", "default")
 	w.contains(w.run("", 0, "suspend", "identityservice/default"),
-		"Set spec.creation.suspend of the IdentityService default")
+		"Set spec.creation.suspend of identityservice/default to true.")
 	w.mandate("acme")
 	w.contains(w.run("", 4, "wait", "acme", "--timeout=5s"), "CreationSuspended")
 	w.contains(w.run("", 0, "status", "acme"), "kubectl mandate resume", "CreationSuspended")

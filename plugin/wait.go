@@ -96,7 +96,7 @@ func parseGoal(text string) (goal, error) {
 			}
 		}
 	}
-	return nil, usageError("--for %q: use ready, outcome, or outcome=Completed|Rejected|Expired|Deleted", text)
+	return nil, fmt.Errorf("--for %q: use ready, outcome, or outcome=Completed|Rejected|Expired|Deleted", text)
 }
 
 func isReady(m *v1alpha1.Mandate) (bool, string) {

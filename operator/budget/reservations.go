@@ -68,18 +68,18 @@ func (r reservations) giveBack(reserved time.Time, unused int) {
 }
 
 // merge drops what counts no more, but for the last reservation, and joins what is close together. What is joined
-// counts until the last of it does not. A time from the future is of a clock that was wrong, and counts from now on.
+// counts until the last of it does not. A time from the far future is of a clock that was wrong, and counts from now on.
 func (r reservations) merge(w windows, now time.Time) reservations {
 	var kept reservations
 	part := func(t time.Time) int64 {
-		length := w.hour / partsOfHour
+		length := (w.hour + w.late) / partsOfHour
 		if now.Sub(t) > w.hour+w.late {
-			length = w.day / partsOfDay
+			length = (w.day + w.late) / partsOfDay
 		}
 		return t.UnixNano() / int64(length)
 	}
 	for i, reserved := range r {
-		if reserved.Time.After(now) {
+		if reserved.Time.After(now.Add(clockError)) {
 			reserved.Time = metav1.NewTime(now)
 		}
 		last := len(kept) - 1

@@ -20,7 +20,7 @@ func (r *Registry) Prove(key Key, created, reads Account) {
 	}
 	r.mu.Unlock()
 	if !known {
-		r.BreakerChanged(key)
+		r.ServiceChanged(key)
 	}
 }
 

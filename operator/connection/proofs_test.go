@@ -14,7 +14,7 @@ func TestProve(t *testing.T) {
 	t.Parallel()
 	r, key := NewRegistry(0), Key{Name: "default"}
 	told := 0
-	r.BreakerChanged = func(Key) { told++ }
+	r.ServiceChanged = func(Key) { told++ }
 	for range 3 {
 		r.Prove(key, "before", "now")
 	}

@@ -4,6 +4,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -59,13 +60,35 @@ type Connection struct {
 	Mandates, Actions *ConcurrencyLimiter
 }
 
+// Of is what the spec of a service says of its connection, with credentials of an account.
+func Of(service Service, account Account) Connection {
+	spec := service.Settings()
+	return Connection{
+		URL:                  client.NormalBaseURL(spec.BaseURL),
+		Account:              account,
+		Vouched:              IsVouchedFor(service, account),
+		UID:                  service.GetUID(),
+		Generation:           service.GetGeneration(),
+		ReferencePrefix:      spec.ReferencePrefix,
+		NamespacedReferences: service.NamespacedReferences(),
+		MinPoll:              seconds(spec.Polling.MinIntervalSeconds, 30),
+		MaxPoll:              seconds(spec.Polling.MaxIntervalSeconds, 3600),
+		States:               lifecycle.Names(spec.States),
+	}
+}
+
+// seconds with the CRD's default, for objects that are older than it.
+func seconds(n, fallback int32) time.Duration {
+	return time.Duration(cmp.Or(max(n, 0), fallback)) * time.Second
+}
+
 // Registry has the Connections.
 type Registry struct {
 	// Changes has the connections that changed in a way that Mandates may wait for. It has one reader.
 	Changes chan event.TypedGenericEvent[Key]
-	// BreakerChanged is called when the circuit breaker of a connection changes, and for a new proof or name of a state.
-	// It must not block. Set it before use.
-	BreakerChanged func(Key)
+	// ServiceChanged is called when the status of a service may have to show something else: its circuit breaker changes,
+	// or there is a new proof or name of a state. It must not block. Set it before use.
+	ServiceChanged func(Key)
 	// Mandates and Actions are the limiters for the two kinds of objects that use connections.
 	Mandates, Actions *Limiters
 
@@ -89,7 +112,7 @@ func NewRegistry(concurrency int) *Registry {
 		Changes:  make(chan event.TypedGenericEvent[Key]),
 		Mandates: newLimiters(concurrency), Actions: newLimiters(concurrency),
 		entries: map[Key]*entry{}, proofs: map[Key][]v1alpha1.SameAccount{}, states: map[Key]map[string]time.Time{},
-		BreakerChanged: func(Key) {},
+		ServiceChanged: func(Key) {},
 	}
 }
 
@@ -112,7 +135,7 @@ func (r *Registry) newEntry(key Key) *entry {
 		e.mandates.followBreaker()
 		e.actions.followBreaker()
 		if changed {
-			r.BreakerChanged(key)
+			r.ServiceChanged(key)
 		}
 	})
 	e.mandates = r.Mandates.newLimiter(e.breaker, key.Namespace == "")

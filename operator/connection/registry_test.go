@@ -29,7 +29,7 @@ func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{Registry: NewRegistry(10), key: Key{Kind: "IdentityService", Namespace: "a", Name: "b"}}
 	f.broken.Store(true)
-	f.BreakerChanged = func(Key) { f.transitions.Add(1) }
+	f.ServiceChanged = func(Key) { f.transitions.Add(1) }
 	queue := make(chan types.NamespacedName, 100_000)
 	f.Mandates.OnWakeUp(func(object types.NamespacedName, _ bool) { queue <- object })
 	go func() {
@@ -116,7 +116,7 @@ func TestReadyFollowsTheCircuit(t *testing.T) {
 		r := NewRegistry(0)
 		key := Key{Kind: "IdentityService", Namespace: "a", Name: "b"}
 		var changed atomic.Int64
-		r.BreakerChanged = func(Key) { changed.Add(1) }
+		r.ServiceChanged = func(Key) { changed.Add(1) }
 		nobodyListens, cancel := context.WithCancel(t.Context())
 		cancel()
 		ready := func(want bool) {

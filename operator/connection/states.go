@@ -28,7 +28,7 @@ func (r *Registry) SeeState(key Key, name string, now time.Time) {
 	seen[name] = now
 	r.mu.Unlock()
 	if !known && !full {
-		r.BreakerChanged(key)
+		r.ServiceChanged(key)
 	}
 }
 

@@ -12,7 +12,7 @@ func TestSeeState(t *testing.T) {
 	t.Parallel()
 	r, key := NewRegistry(0), Key{Name: "default"}
 	told := 0
-	r.BreakerChanged = func(Key) { told++ }
+	r.ServiceChanged = func(Key) { told++ }
 	first := time.Now()
 	for i := range 3 {
 		r.SeeState(key, "created", first.Add(time.Duration(i)*time.Second))

@@ -3,14 +3,12 @@ package plan
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/internal/reference"
 	"github.com/mandate-io/idv/operator/connection"
 )
@@ -33,31 +31,15 @@ func (p *planner) connect() {
 }
 
 func (p *planner) connectionOf(service connection.Service) connection.Connection {
-	settings, status := service.Settings(), service.ServiceStatus()
-	account := connection.Account(status.Account)
-	state := connection.AccountConfirmed
+	status := service.ServiceStatus()
+	made := connection.Of(service, connection.Account(status.Account))
+	made.AccountState = connection.AccountConfirmed
 	if meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionAccountChanged) {
-		state = connection.AccountSought
+		made.AccountState = connection.AccountSought
 	}
-	return connection.Connection{
-		URL: idv.NormalBaseURL(settings.BaseURL), Account: account, AccountState: state,
-		Vouched:              connection.IsVouchedFor(service, account),
-		SameAccounts:         connection.SameAccounts(account, status.SameAccounts),
-		UID:                  service.GetUID(),
-		Generation:           service.GetGeneration(),
-		ReferencePrefix:      settings.ReferencePrefix,
-		NamespacedReferences: service.NamespacedReferences(),
-		MinPoll:              seconds(settings.Polling.MinIntervalSeconds, 30),
-		MaxPoll:              seconds(settings.Polling.MaxIntervalSeconds, 3600),
-		States:               lifecycle.Names(settings.States),
-		References:           p.referencesOf(service),
-		Ready:                true,
-	}
-}
-
-// seconds with the CRD's default, for objects that are older than it.
-func seconds(n, fallback int32) time.Duration {
-	return time.Duration(cmp.Or(n, fallback)) * time.Second
+	made.SameAccounts = connection.SameAccounts(made.Account, status.SameAccounts)
+	made.References, made.Ready = p.referencesOf(service), true
+	return made
 }
 
 // referencesOf has the mandate types that the status shows. If it does not show all of them, it has the ones that the

@@ -214,35 +214,14 @@ func (r *Reconciler) requestsPerSecond(spec *v1alpha1.ServiceSettings) int32 {
 func (r *Reconciler) publish(
 	ctx context.Context, key connection.Key, service connection.Service, e *entry, usable bool, statesUnknown int,
 ) {
-	spec := service.Settings()
-	r.config.Connections.Put(ctx, key, connection.Connection{
-		Client:               e.client,
-		URL:                  idv.NormalBaseURL(spec.BaseURL),
-		Credentials:          e.made.user.credentials,
-		Account:              e.made.account,
-		Vouched:              connection.IsVouchedFor(service, e.made.account),
-		SameAccounts:         e.account.same,
-		AccountState:         e.account.state,
-		LookWithin:           e.account.lookWithin,
-		ReferencePrefix:      spec.ReferencePrefix,
-		NamespacedReferences: service.NamespacedReferences(),
-		UID:                  service.GetUID(),
-		Generation:           service.GetGeneration(),
-		MinPoll:              max(seconds(spec.Polling.MinIntervalSeconds, 30), r.config.MinPollInterval),
-		MaxPoll:              max(seconds(spec.Polling.MaxIntervalSeconds, 3600), r.config.MinPollInterval),
-		Notified:             lastNotified(service),
-		Subscriptions:        connection.SubscriptionsOf(service),
-		States:               namesOf(service),
-		StatesUnknown:        statesUnknown,
-		References:           e.references,
-		Ready:                usable && e.connected,
-	})
-}
-
-// seconds with the CRD's default, for objects that are older than it.
-func seconds(n, fallback int32) time.Duration {
-	if n <= 0 {
-		n = fallback
-	}
-	return time.Duration(n) * time.Second
+	made := connection.Of(service, e.made.account)
+	made.Client, made.Credentials = e.client, e.made.user.credentials
+	made.SameAccounts, made.AccountState = e.account.same, e.account.state
+	made.LookWithin = e.account.lookWithin
+	made.MinPoll = max(made.MinPoll, r.config.MinPollInterval)
+	made.MaxPoll = max(made.MaxPoll, r.config.MinPollInterval)
+	made.Notified, made.Subscriptions = lastNotified(service), connection.SubscriptionsOf(service)
+	made.StatesUnknown, made.References = statesUnknown, e.references
+	made.Ready = usable && e.connected
+	r.config.Connections.Put(ctx, key, made)
 }

@@ -144,7 +144,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	breakerChanged := source.TypedFunc[connection.Key](
 		func(_ context.Context, queue workqueue.TypedRateLimitingInterface[connection.Key]) error {
 			r.enqueue = queue.Add
-			r.config.Connections.BreakerChanged = queue.Add
+			r.config.Connections.ServiceChanged = queue.Add
 			return nil
 		},
 	)
