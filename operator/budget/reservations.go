@@ -68,7 +68,7 @@ func (r reservations) giveBack(reserved time.Time, unused int) {
 }
 
 // merge drops what counts no more, but for the last reservation, and joins what is close together. What is joined
-// counts until the last of it does not. A time from the far future is of a clock that was wrong, and counts from now on.
+// counts until the last of it does not. A time far in the future is of a clock that was wrong, and counts from now on.
 func (r reservations) merge(w windows, now time.Time) reservations {
 	var kept reservations
 	part := func(t time.Time) int64 {
