@@ -67,7 +67,7 @@ func (s *scenario) differences(ctx context.Context) string {
 		return err.Error()
 	}
 	var lines []string
-	for _, missing := range []string{s.notConnected(ctx), s.serviceNotKept(ctx)} {
+	for _, missing := range []string{s.notConnected(ctx), s.serviceNotKept(ctx), s.stateNotListed(ctx)} {
 		if missing != "" {
 			lines = append(lines, missing)
 		}

@@ -179,6 +179,28 @@ func (s *scenario) serviceNotKept(ctx context.Context) string {
 	return "the IdentityService has no finalizer although Mandates need it"
 }
 
+// stateNotListed reports the state of a Mandate that the status of the IdentityService does not list.
+func (s *scenario) stateNotListed(ctx context.Context) string {
+	service := &v1alpha1.IdentityService{}
+	if err := cluster.watched.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: "default"}, service); err != nil {
+		return err.Error()
+	}
+	listed := []string{""}
+	for _, state := range service.Status.States {
+		listed = append(listed, state.Name)
+	}
+	for _, name := range mandates {
+		m := s.mandate(name)
+		if err := cluster.watched.Get(ctx, client.ObjectKeyFromObject(m), m); client.IgnoreNotFound(err) != nil {
+			return err.Error()
+		}
+		if !slices.Contains(listed, m.Status.State) {
+			return fmt.Sprintf("the IdentityService does not list the state %q of %s", m.Status.State, name)
+		}
+	}
+	return ""
+}
+
 func (s *scenario) createMandates(ctx context.Context) error {
 	s.permit(archived, []string{archive})
 	s.permit(decided, []string{complete})
