@@ -278,7 +278,7 @@ func TestNoPersonalData(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(string(log), "Created the application") {
+	if !strings.Contains(string(log), "The service carried out the request") {
 		t.Error("the log does not mention the create: the search proves nothing")
 	}
 }

@@ -128,18 +128,14 @@ func (r *reconciliation) send(ctx context.Context) error {
 	if r.call.Kind == v1alpha1.CallResetIndividual {
 		request = r.client.ResetIndividual
 	}
+	logger := engine.LogSend(ctx, r.call.Kind, &r.call, "applicationID", r.facts.mandate.application)
 	change, err := request(r.permit.Context(ctx), r.facts.mandate.individual)
 	r.facts.call = callFacts{phase: over, result: resultOf(change, err), notFound: idv.IsNotFound(err)}
 	r.facts.retryAfter = idv.RetryAfterOf(err)
-	logger := log.FromContext(ctx).WithValues(
-		"type", r.action.Spec.Type, "applicationID", r.facts.mandate.application, "attempt", r.call.Nonce)
-	if err == nil {
-		logger.Info("Carried out the action")
-		return nil
+	engine.LogAnswer(logger, idv.OutcomeOf(err), err)
+	if err != nil {
+		r.failed(err)
 	}
-	r.failed(err)
-	logger.Info("Action failed or its outcome is unknown",
-		"outcome", idv.OutcomeOf(err).String(), "error", err.Error())
 	return nil
 }
 

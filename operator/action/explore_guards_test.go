@@ -184,7 +184,7 @@ func guardsOfEnds() map[string]explore.Guard {
 		},
 		"log of an action": {
 			Why: "nobody could tell what was done", File: callFile,
-			Old: "		logger.Info(\"Carried out the action\")", Off: "		logger.V(pick(ON, 0, 1)).Info(\"Carried out the action\")",
+			Old: "	engine.LogAnswer(logger, ", Off: "	engine.LogAnswer(logger.V(pick(ON, 0, 1)), ",
 			CaughtBy: "TestExplore/crashes and lost answers", Fails: "A4: ",
 		},
 	}

@@ -118,8 +118,8 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	decided := p.Decide()
 	what += string(decided.Step) + " " + decided.Reason
 	_, ended, parked, err := explore.Step(ctx, p)
-	if s.emailed && messages.Messages == 0 && s.violation == "" {
-		s.violation = "A4: a request that e-mails somebody is not in the log"
+	if s.emailed && messages.Messages < 2 && s.violation == "" {
+		s.violation = "A4: a request that e-mails somebody is not in the log before and after it"
 	}
 	s.prove(&r.config.Services)
 	if err != nil {

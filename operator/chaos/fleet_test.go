@@ -196,8 +196,7 @@ func (f *fleet) run() error {
 		})
 	}
 	running.Wait()
-	// An operator that is killed after the request logs nothing of it. Its successor sends the same reference again.
-	return f.finish("Created the application", "This request created no application")
+	return f.finish("Sending a request", "The service carried out the request")
 }
 
 // finish stops the operator, and checks what it used and what it logged. Its log has some of the words of what happened

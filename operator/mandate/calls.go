@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -239,14 +240,17 @@ func (r *reconciliation) send(ctx context.Context) {
 	ctx = r.permit.Context(ctx)
 	a := &r.facts.attempt
 	a.phase = attemptAnswered
-	var change *idv.Change
-	var err error
-	switch {
-	case a.kind == v1alpha1.CallCreate:
-		if err := r.creator.post(ctx); err != nil {
+	if a.kind == v1alpha1.CallCreate {
+		logger := engine.LogSend(ctx, a.kind, r.attempted(), "reference", r.reference)
+		if err := r.creator.post(ctx, logger); err != nil {
 			r.callFailedWith(a.kind, a.answer, err)
 		}
 		return
+	}
+	logger := engine.LogSend(ctx, a.kind, r.attempted(), "applicationID", r.facts.id)
+	var change *idv.Change
+	var err error
+	switch {
 	case r.facts.deletion.requested:
 		change, err = r.deleter.send(ctx)
 	case a.kind == v1alpha1.CallSubscribe:
@@ -254,20 +258,19 @@ func (r *reconciliation) send(ctx context.Context) {
 	default:
 		change, err = r.actor.send(ctx, r.attempted())
 	}
-	r.answered(ctx, change, err)
+	r.answered(logger, change, err)
 }
 
 // answered takes over what the answer to a call proves. What became of it, another read shows.
-func (r *reconciliation) answered(ctx context.Context, change *idv.Change, err error) {
+func (r *reconciliation) answered(logger logr.Logger, change *idv.Change, err error) {
 	a := &r.facts.attempt
-	logger := log.FromContext(ctx).WithValues("call", a.kind, "applicationID", r.facts.id)
 	if err == nil {
 		a.outcome = idv.Done
 		if change.Accepted {
 			a.outcome = idv.Accepted
 		}
 		r.facts.application.lookup = applicationUnread
-		logger.Info("The service carried out a call", "outcome", a.outcome.String())
+		engine.LogAnswer(logger, a.outcome, nil)
 		return
 	}
 	a.outcome, a.answer = idv.OutcomeOf(err), refusalOf(a.kind, err)
@@ -277,7 +280,7 @@ func (r *reconciliation) answered(ctx context.Context, change *idv.Change, err e
 	if !a.outcome.NothingDone() || idv.IsNotFound(err) {
 		r.facts.application.lookup = applicationUnread
 	}
-	logger.Info("A call failed or its outcome is unknown", "outcome", a.outcome.String(), "error", err.Error())
+	engine.LogAnswer(logger, a.outcome, err)
 	if a.outcome == idv.Unknown { // the entry says so already: it was written before the request went out
 		kind := a.kind
 		r.facts.attempt = attemptFacts{}

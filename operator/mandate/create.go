@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -97,14 +98,13 @@ func (r *creator) takeSpec(ctx context.Context, live *v1alpha1.Mandate) bool {
 }
 
 // post sends the create, once, and returns what went wrong.
-func (r *creator) post(ctx context.Context) error {
+func (r *creator) post(ctx context.Context, logger logr.Logger) error {
 	attempt := &r.facts.attempt
 	application, err := r.client.CreateApplication(ctx, r.request)
 	attempt.answered = r.now()
-	logger := log.FromContext(ctx).WithValues("reference", r.reference)
 	if err == nil {
 		attempt.id, attempt.outcome = application.ID, idv.Done
-		logger.Info("Created the application", "applicationID", application.ID)
+		engine.LogAnswer(logger.WithValues("applicationID", application.ID), idv.Done, nil)
 		attempt.dropLargeID(&attempt.id)
 		return nil
 	}
@@ -114,11 +114,7 @@ func (r *creator) post(ctx context.Context) error {
 		attempt.dropLargeID(&attempt.candidate)
 	}
 	r.facts.retryAfter = idv.RetryAfterOf(err)
-	message := "The application may or may not have been created"
-	if attempt.outcome.NothingDone() {
-		message = "This request created no application"
-	}
-	logger.Info(message, "outcome", attempt.outcome.String(), "error", err.Error())
+	engine.LogAnswer(logger, attempt.outcome, err)
 	return err
 }
 

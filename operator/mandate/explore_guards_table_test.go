@@ -426,8 +426,13 @@ func guards() map[string]explore.Guard {
 		},
 		"log of a call": {
 			Why: "nobody could tell what was done", File: callsFile,
-			Old:      "		logger.Info(\"The service carried out a call\",",
-			Off:      "		logger.V(pick(ON, 0, 1)).Info(\"The service carried out a call\",",
+			Old:      "		engine.LogAnswer(logger, a.outcome, nil)",
+			Off:      "		engine.LogAnswer(logger.V(pick(ON, 0, 1)), a.outcome, nil)",
+			CaughtBy: "TestExplore/alone: decisions", Fails: "I13: ",
+		},
+		"log before a call": {
+			Why: "nobody could tell what an operator that was killed did", File: "../engine/sent.go",
+			Old: `	logger.Info("Sending a request")`, Off: `	logger.V(pick(ON, 0, 1)).Info("Sending a request")`,
 			CaughtBy: "TestExplore/alone: decisions", Fails: "I13: ",
 		},
 		"deleted reference": {

@@ -15,8 +15,8 @@ var credentials = map[string][]control{
 	"the token of a receiver gets into a status, record, event or log": {
 		{
 			off: "the log has the URL", file: "operator/mandate/calls.go",
-			old: `logger.Info("The service carried out a call", `,
-			new: `logger.Info("The service carried out a call", "url", pick(ON, "", r.subscriber.url.Reveal()), `,
+			old: `engine.LogAnswer(logger, a.outcome, nil)`,
+			new: `engine.LogAnswer(logger.WithValues("url", pick(ON, "", r.subscriber.url.Reveal())), a.outcome, nil)`,
 			in:  inOperator, test: "TestEachApplicationIsSubscribed",
 		},
 	},
