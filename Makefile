@@ -118,9 +118,10 @@ test-short:
 	@bin/gotestsum --hide-summary=skipped $(SUMMARY) $(GO_TEST) -json -short $(filter-out $(uncached),$(packages))
 	@bin/gotestsum --hide-summary=skipped $(SUMMARY) $(GO_TEST) -json -short -count=1 $(uncached)
 
-# Tests without a control wait for what does not come, and leave the processor to guards: so -j4 above.
+# Tests without a control wait for what does not come, and leave the processor to guards: so -j4 above. make test
+# has a third of the controls, and each night all.
 .PHONY: guards-and-controls
-guards-and-controls: guards controls
+guards-and-controls: guards controls-of-commit
 
 # The race detector finds what goroutines do to each other, so it runs where the code, not its tests, has any. GOGC:
 # memory for time, for the API servers above all. Not what explore and contract run: each of their steps has one
@@ -172,7 +173,13 @@ guards: ## The same without each guard of what is done once
 
 .PHONY: controls
 controls: ## The tests without each control of the threat model
-	@$(GO_TEST) -count=1 -v -run='^TestControlsAreNeeded$$' -parallel=4 ./internal/test/threats -guards
+	@$(without_controls)
+without_controls = $(GO_TEST) -count=1 -v -run='^TestControlsAreNeeded$$' -parallel=4 ./internal/test/threats -guards
+
+# A third of them, another one for each commit.
+.PHONY: controls-of-commit
+controls-of-commit:
+	@$(without_controls) -parts=3 -part=$$((0x$(shell git rev-parse --short=6 HEAD 2>/dev/null || echo 0)))
 
 # Every effect of the operator meets every fault, as far as two and a half minutes go.
 .PHONY: single-faults
