@@ -159,6 +159,28 @@ func TestCreationBudgetReached(t *testing.T) {
 	}
 }
 
+// A lower limit holds at once, also for what an operator has reserved and not used.
+func TestCreationBudgetLowered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	w.connect()
+	w.start("--creation-hour=1h")
+	w.mandate("first", "{}")
+	w.ready("first")
+	w.limit(`"maxPerHour":2`)
+	w.until("first", "the service has the limit", func(*v1alpha1.Mandate) bool {
+		s := w.service("default")
+		return s.Status.ObservedGeneration == s.Generation
+	})
+	w.mandate("second", "{}")
+	w.ready("second")
+	for _, name := range []string{"third", "fourth"} {
+		w.mandate(name, "{}")
+		w.condition(name, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonCreationBudgetReached)
+	}
+	w.emails(2)
+}
+
 // Resends and resets count, too, and wait.
 func TestActionsWaitForTheBudget(t *testing.T) {
 	t.Parallel()

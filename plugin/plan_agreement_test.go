@@ -55,7 +55,7 @@ func TestPlanAgrees(t *testing.T) {
 	testenv.SkipIfShort(t)
 	pairs, seed, only := agreementSettings(t)
 	services := newPlanServices(t)
-	outcomes, sent := map[string]int{}, 0
+	outcomes, sent, exhausted := map[string]int{}, 0, 0
 	for first := 0; first < pairs; first += batchSize {
 		var batch []*pair
 		for n := first; n < min(first+batchSize, pairs); n++ {
@@ -77,6 +77,9 @@ func TestPlanAgrees(t *testing.T) {
 			if p.sent {
 				sent++
 			}
+			if p.exhausted {
+				exhausted++
+			}
 			if p.failure != nil {
 				t.Errorf("pair %d (PLANSEED=%d PLANPAIR=%d PLANPAIRS=%d), dialect %q: %v\n%s",
 					p.number, seed, p.number, pairs, p.service.dialect, p.failure, p.story.String())
@@ -84,7 +87,7 @@ func TestPlanAgrees(t *testing.T) {
 		}
 	}
 	t.Logf("plans and what followed: %d agree exactly, %d within what the plan calls unknown, %d do not; %d pairs sent "+
-		"something", outcomes[agreed], outcomes[agreedWithin], outcomes[disagreed], sent)
+		"something, %d exhausted a budget", outcomes[agreed], outcomes[agreedWithin], outcomes[disagreed], sent, exhausted)
 }
 
 const (
@@ -154,10 +157,12 @@ type pair struct {
 
 	manifests map[string]*manifest // by kind and name, as the repository has them
 	people    int
+	budget    int  // how many requests the service's budget allows; 0: many
 	ruled     bool // a rule has to hold for a time
 	rules     bool // decisions by rules are tried, which takes long
 	within    bool // the plan calls something unknown, and that was otherwise
 	sent      bool
+	exhausted bool // the plan exhausts the budget
 	failure   error
 	story     strings.Builder
 }
@@ -230,14 +235,16 @@ func (p *pair) until(missing func() string) {
 
 // prediction is the plan, as a program reads it.
 type prediction struct {
-	Items []struct {
-		Kind, Name, Reason string
-		Actions, Unknown   []string
-		Emails             int
-		Calls              []struct{ Kind, Individual string }
-	}
+	Items  []plannedItem
 	Emails int
 	Sends  bool
+}
+
+type plannedItem struct {
+	Kind, Name, Reason string
+	Actions, Unknown   []string
+	Emails             int
+	Calls              []struct{ Kind, Individual string }
 }
 
 // predict plans for the manifests. What they do not have is pruned.
@@ -313,6 +320,10 @@ func (p *pair) compare(before *observation, predicted *prediction) {
 func (p *pair) difference(happened *observation, expected []string, predicted *prediction) string {
 	for _, item := range predicted.Items {
 		p.within = p.within || len(item.Unknown) > 0
+	}
+	if !p.within && p.exhausts(predicted) {
+		p.exhausted = true
+		return p.differenceWithin(happened, expected, predicted)
 	}
 	if p.within {
 		for _, call := range happened.calls {

@@ -117,6 +117,7 @@ func (p *pair) newMandate(name string) *manifest {
 
 // setUp makes a cluster: Mandates in all states, with what was sent for them before.
 func (p *pair) setUp() {
+	p.setCreation(fmt.Sprintf(`{"maxPerHour":%d}`, lotsOfOne))
 	for i := range 2 + p.random.IntN(3) {
 		m := p.put(p.newMandate("mandate-" + strconv.Itoa(i)))
 		p.must(p.apply(m))
@@ -211,23 +212,17 @@ func (p *pair) newAction(name, mandate, individual string) *manifest {
 
 // pullBrake suspends what e-mails people.
 func (p *pair) pullBrake() {
-	service := &v1alpha1.IdentityService{ObjectMeta: p.named("default")}
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"creation":{"suspend":true}}}`))
-	p.must(p.Patch(p.Context(), service, patch))
+	p.setCreation(`{"suspend":true}`)
 	p.describe("the service is suspended")
-	p.until(func() string {
-		p.must(p.Get(p.Context(), client.ObjectKeyFromObject(service), service))
-		if service.Status.ObservedGeneration != service.Generation {
-			return "the service is not suspended yet"
-		}
-		return ""
-	})
 }
 
 // change changes the repository.
 func (p *pair) change() {
-	if p.oneIn(8) {
+	switch p.random.IntN(8) {
+	case 0:
 		p.pullBrake()
+	case 1, 2:
+		p.limitCreation()
 	}
 	for _, key := range sortedNames(p.manifests) {
 		if m := p.manifests[key]; m.kind == "Mandate" {

@@ -94,8 +94,9 @@ func (b *Budgets) service(key connection.Key, used *connection.Connection) *serv
 		s.uid, s.generation = used.UID, used.Generation
 		s.share = newShare()
 	}
-	if s.generation != used.Generation { // spec.creation may be another one
+	if s.generation != used.Generation { // spec.creation may be another one: what is not used is reserved again
 		s.generation, s.nothing = used.Generation, false
+		s.until = time.Time{}
 	}
 	return s
 }

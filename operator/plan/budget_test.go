@@ -47,3 +47,26 @@ func TestPlanOfABudget(t *testing.T) {
 		}
 	}
 }
+
+// A create that is refused uses the budget once, and does not wait for more of it.
+func TestPlanOfABudgetAndARefusal(t *testing.T) {
+	t.Parallel()
+	limited := service()
+	limited.Spec.Creation.MaxPerHour, limited.Spec.Creation.MaxPerDay = 2, 100
+	input := plan.Input{Cluster: append([]client.Object{limited}, bound(t, "acme", 7, nil)...), Now: now}
+	input.Manifests = []plan.Manifest{
+		manifestOf("acme", nil), manifestOf("another", map[string]any{"reference": namespace + ".acme"}),
+		manifestOf("new", nil),
+	}
+	made, err := plan.Make(t.Context(), input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	actions := map[string][]plan.Action{}
+	for _, item := range made.Items {
+		actions[item.Name] = item.Actions
+	}
+	if !slices.Equal(actions["another"], []plan.Action{plan.Refuse}) || made.Emails != 2 {
+		t.Errorf("%d e-mails are planned, want 2: %v", made.Emails, actions)
+	}
+}

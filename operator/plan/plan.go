@@ -200,7 +200,8 @@ func (p *planner) runAll(ctx context.Context, pruned []ObjectKey) error {
 // run reconciles the objects of a kind, each until nothing changes any more.
 func (p *planner) run(ctx context.Context, kind string, waits bool) error {
 	for _, item := range p.items {
-		if item.key.Kind != kind || item.refused || p.isDeletedLater(item) || p.isSettledWithoutPlan(item) {
+		if item.key.Kind != kind || item.refused || p.isDeletedLater(item) || p.isSettledWithoutPlan(item) ||
+			waits && p.isRefused(item.key) {
 			continue
 		}
 		p.current = item
@@ -239,6 +240,12 @@ func (p *planner) settle(ctx context.Context, item *planned, waits bool) error {
 		}
 	}
 	return fmt.Errorf("the reconciliations do not end: report this bug of the plan")
+}
+
+// isRefused is for a Mandate whose create was refused. What a later try needs of the budget, others may have then.
+func (p *planner) isRefused(key ObjectKey) bool {
+	m, ok := p.world.objects[key].(*v1alpha1.Mandate)
+	return ok && slices.Contains([]string{v1alpha1.ReasonRefused, v1alpha1.ReasonReferenceConflict}, readyReason(m))
 }
 
 // isDeletedLater is for an object that the change deletes, before it does.
