@@ -55,7 +55,8 @@ func TestPlanAgrees(t *testing.T) {
 	testenv.SkipIfShort(t)
 	pairs, seed, only := agreementSettings(t)
 	services := newPlanServices(t)
-	outcomes, sent, exhausted := map[string]int{}, 0, 0
+	outcomes := map[string]int{}
+	sent, exhausted := 0, 0
 	for first := 0; first < pairs; first += batchSize {
 		var batch []*pair
 		for n := first; n < min(first+batchSize, pairs); n++ {
