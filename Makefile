@@ -144,7 +144,8 @@ starting = $(filter-out $(raced),$(filter $(patsubst ./%/,$(MODULE)/%, \
 test-plain:
 	@rm -f bin/tests-plain.json
 	@bin/gotestsum $(SUMMARY) $(GO_TEST) -json -skip='$(decisions)' $(filter-out $(raced) $(starting),$(packages))
-	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests-plain.json $(SUMMARY) $(GO_TEST) -json \
+	@$(GO) build -buildvcs=false -ldflags=-w -o bin/programs/ ./cmd/...
+	@GOGC=200 IDV_PROGRAMS="$(CURDIR)/bin/programs" bin/gotestsum --jsonfile-timing-events=bin/tests-plain.json $(SUMMARY) $(GO_TEST) -json \
 		-count=1 -shuffle=on -skip='$(decisions)' $(starting)
 
 .PHONY: contract
@@ -203,6 +204,10 @@ chaos: $(call tools_of,chaos) ## Inject faults into the operator for CHAOSTIME, 
 .PHONY: answers
 answers: $(call tools_of,chaos) ## Answer what e-mails or lasts with every status and body, before the operator (make test: every 20th)
 	$(GO_TEST) -count=1 -v -timeout=0 -run='^TestAnswers$$' ./operator -answers=1
+
+.PHONY: plans
+plans: $(call tools_of,chaos) ## Compare 500 plans of random changes with what then happens (make test: eight)
+	PLANPAIRS=500 $(GO_TEST) -count=1 -v -timeout=0 -run='^TestPlanAgrees$$' ./plugin
 
 SCHEMATIME ?= 10m
 

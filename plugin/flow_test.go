@@ -116,21 +116,31 @@ func (w *world) connect() {
 	w.check(w.Create(w.Context(), service))
 }
 
-// start starts an operator, which stops with the test.
-func (w *world) start() {
+// start starts an operator for the namespaces, of this world if none are given. It stops with the test.
+func (w *world) start(namespaces ...string) {
 	w.Helper()
-	binary, err := env.Build("./cmd/mandate-operator")
-	w.check(err)
-	command := exec.CommandContext(context.WithoutCancel(w.Context()), binary, "--watch-namespaces="+w.namespace,
-		"--settle-delay=3s", "--health-probe-bind-address=0", "--metrics-bind-address=0")
-	command.Env = append(os.Environ(), "KUBECONFIG="+w.kubeconfig, "GORACE=atexit_sleep_ms=0")
-	process, err := env.Start(w.namespace, command)
-	w.check(err)
+	if len(namespaces) == 0 {
+		namespaces = []string{w.namespace}
+	}
+	process := w.startOperator(namespaces...)
 	w.Cleanup(func() {
 		if err := process.Stop(); err != nil {
 			w.Error(err)
 		}
 	})
+}
+
+func (w *world) startOperator(namespaces ...string) *testenv.Process {
+	w.Helper()
+	binary, err := env.Build("./cmd/mandate-operator")
+	w.check(err)
+	command := exec.CommandContext(context.WithoutCancel(w.Context()), binary,
+		"--watch-namespaces="+strings.Join(namespaces, ","), "--settle-delay=3s", "--health-probe-bind-address=0",
+		"--metrics-bind-address=0")
+	command.Env = append(os.Environ(), "KUBECONFIG="+w.kubeconfig, "GORACE=atexit_sleep_ms=0")
+	process, err := env.Start("operator-"+w.namespace, command)
+	w.check(err)
+	return process
 }
 
 func (w *world) mandate(name string) {

@@ -1,12 +1,10 @@
 package plugin_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -43,7 +41,7 @@ func agreementSettings(t *testing.T) (pairs int, seed uint64, only int) {
 		}
 		return n
 	}
-	return number("PLANPAIRS", 20), uint64(number("PLANSEED", 26)), number("PLANPAIR", -1)
+	return number("PLANPAIRS", 8), uint64(number("PLANSEED", 26)), number("PLANPAIR", -1)
 }
 
 // batchSize is how many pairs one operator serves at a time.
@@ -125,19 +123,7 @@ func startFor(t *testing.T, batch []*pair) *testenv.Process {
 	for i, p := range batch {
 		namespaces[i] = p.namespace
 	}
-	binary, err := env.Build("./cmd/mandate-operator")
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := exec.CommandContext(context.WithoutCancel(t.Context()), binary,
-		"--watch-namespaces="+strings.Join(namespaces, ","), "--settle-delay=3s", "--health-probe-bind-address=0",
-		"--metrics-bind-address=0")
-	command.Env = append(os.Environ(), "KUBECONFIG="+batch[0].kubeconfig, "GORACE=atexit_sleep_ms=0")
-	process, err := env.Start("plan-"+batch[0].namespace, command)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return process
+	return batch[0].startOperator(namespaces...)
 }
 
 func runPairs(batch []*pair) {
@@ -223,7 +209,7 @@ func (p *pair) oneIn(n int) bool { return p.random.IntN(n) == 0 }
 
 // until waits, and panics with what is missing when that takes too long.
 func (p *pair) until(missing func() string) {
-	for end := time.Now().Add(p.limit); ; <-time.After(200 * time.Millisecond) {
+	for end := time.Now().Add(p.limit); ; <-time.After(500 * time.Millisecond) {
 		state := missing()
 		if state == "" {
 			return

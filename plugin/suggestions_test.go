@@ -94,10 +94,17 @@ func TestSuggestedLoginsWork(t *testing.T) {
 			dialect.Dialect{TokenBasic: dialect.TokenBasicUser}, user, user, []string{"tokenAuthorization: UserBasic"},
 		},
 	}
+	worlds, namespaces := map[string]*world{}, []string{}
+	for name, tc := range cases {
+		worlds[name] = newWorld(t, sandbox.Options{Dialect: tc.service})
+		namespaces = append(namespaces, worlds[name].namespace)
+	}
+	newWorld(t, sandbox.Options{}).start(namespaces...)
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, sandbox.Options{Dialect: tc.service})
+			w := worlds[name]
+			w.T = t
 			w.secret("given", tc.given)
 			w.secret("suggested", tc.keys)
 			suggested := w.suggested(w.examine(0, "", "--base-url", w.url, "--secret", "given", "-o", "json"))
@@ -106,7 +113,6 @@ func TestSuggestedLoginsWork(t *testing.T) {
 			w.check(yaml.UnmarshalStrict([]byte(suggested.Manifest), service))
 			service.Spec.CredentialsSecretRef.Name = "suggested"
 			w.check(w.Create(t.Context(), service))
-			w.start()
 			w.contains(w.run("", 0, "refresh", "--identityservice", "default"), "Ready=True, Connected")
 			w.tofu(suggested.Provider, "", tc.keys)
 		})
