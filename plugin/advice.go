@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
@@ -38,7 +40,7 @@ func adviceFor(v *view) []advice {
 		add(kindService, v.Service.Name, problem.Reason, serviceCommands)
 	}
 	add(kindMandate, v.Name, v.Ready.Reason, mandateCommands)
-	if v.Completed != nil && v.Completed.Reason != v.Ready.Reason && v.Completed.Reason != v1alpha1.ReasonInProgress {
+	if v.saysCompleted() {
 		add(kindMandate, v.Name, v.Completed.Reason, mandateCommands)
 	}
 	latest := map[string]bool{} // an action that was repeated since needs nobody
@@ -182,7 +184,7 @@ func waitingFor(v *view) []string {
 	var names []string
 	for i := range v.Individuals {
 		individual := &v.Individuals[i]
-		switch pending, review := count(individual.ChecksPending), count(individual.ChecksInReview); {
+		switch pending, review := ptr.Deref(individual.ChecksPending, 0), ptr.Deref(individual.ChecksInReview, 0); {
 		case pending > 0:
 			names = append(names, individual.Name+": "+plural(pending, "check")+" to do")
 		case review > 0:
@@ -190,13 +192,6 @@ func waitingFor(v *view) []string {
 		}
 	}
 	return names
-}
-
-func count(number *int64) int64 {
-	if number == nil {
-		return 0
-	}
-	return *number
 }
 
 func plural(n int64, noun string) string {

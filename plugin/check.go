@@ -3,7 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -58,15 +58,15 @@ func (s *session) showParts(parts []part, output *outputFlag) error {
 		view := map[string]any{"parts": parts}
 		return output.print(s.Out, false, printed{kind: "Installation", name: operatorName, view: view})
 	}
-	writer := tabwriter.NewWriter(s.Out, 0, 8, 3, ' ', 0)
-	fmt.Fprintln(writer, "\tPART\tDETAIL")
+	lines := [][]string{{"", "PART", "DETAIL"}}
 	for _, p := range parts {
-		fmt.Fprintf(writer, "%s\t%s\t%s\n", p.Result, p.Name, p.Detail)
+		lines = append(lines, []string{p.Result, p.Name, p.Detail})
 		if p.Next != "" {
-			fmt.Fprintf(writer, "\t\tNext: %s\n", p.Next)
+			lines = append(lines, []string{"", "", "Next: " + p.Next})
 		}
 	}
-	return writer.Flush()
+	_, err := fmt.Fprintln(s.Out, strings.Join(aligned(lines), "\n"))
+	return err
 }
 
 // parts looks at each part of the installation.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/utils/ptr"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
@@ -105,7 +106,7 @@ func decisionQuestion(m *v1alpha1.Mandate, decision *v1alpha1.Decision) string {
 	var open []string
 	for i := range m.Status.Individuals {
 		individual := &m.Status.Individuals[i]
-		if n := count(individual.ChecksPending) + count(individual.ChecksInReview); n > 0 {
+		if n := ptr.Deref(individual.ChecksPending, 0) + ptr.Deref(individual.ChecksInReview, 0); n > 0 {
 			open = append(open, individual.Name+": "+plural(n, "check")+" not decided")
 		}
 	}

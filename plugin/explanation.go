@@ -64,13 +64,8 @@ func parseExplanation(kind string, s section) explanation {
 	for _, match := range condition.FindAllStringSubmatch(conditions, -1) {
 		e.Conditions = append(e.Conditions, match[1])
 	}
-	starts := step.FindAllStringIndex(steps, -1)
-	for i, start := range starts {
-		end := len(steps)
-		if i+1 < len(starts) {
-			end = starts[i+1][0]
-		}
-		e.Steps = append(e.Steps, plainText(steps[start[1]:end]))
+	for _, text := range step.Split(steps, -1)[1:] {
+		e.Steps = append(e.Steps, plainText(text))
 	}
 	return e
 }
@@ -80,13 +75,9 @@ type section struct{ title, body string }
 
 func sections(page string, heading *regexp.Regexp) []section {
 	var found []section
-	starts := heading.FindAllStringSubmatchIndex(page, -1)
-	for i, start := range starts {
-		end := len(page)
-		if i+1 < len(starts) {
-			end = starts[i+1][0]
-		}
-		found = append(found, section{title: page[start[2]:start[3]], body: page[start[1]:end]})
+	bodies := heading.Split(page, -1)[1:]
+	for i, match := range heading.FindAllStringSubmatch(page, -1) {
+		found = append(found, section{title: match[1], body: bodies[i]})
 	}
 	return found
 }
@@ -105,24 +96,14 @@ func plainText(markdown string) string {
 	markdown = link.ReplaceAllStringFunc(markdown, func(linked string) string {
 		return strings.Join(strings.Fields(link.FindStringSubmatch(linked)[1]), " ")
 	})
+	markdown = strings.TrimSpace(markdown)
 	var plain strings.Builder
-	rest := strings.TrimSpace(markdown)
-	for rest != "" {
-		part, mark := rest, ""
-		at := paragraph.FindStringIndex(rest)
-		if at == nil {
-			rest = ""
-		} else {
-			part, mark = rest[:at[0]], strings.TrimSpace(rest[at[0]:at[1]])
-			rest = rest[at[1]:]
+	marks := paragraph.FindAllString(markdown, -1)
+	for i, part := range paragraph.Split(markdown, -1) {
+		if i > 0 {
+			plain.WriteString("\n" + strings.TrimLeft(marks[i-1], "\n\t "))
 		}
 		plain.WriteString(strings.Join(strings.Fields(part), " "))
-		switch {
-		case mark == "-":
-			plain.WriteString("\n- ")
-		case rest != "":
-			plain.WriteString("\n")
-		}
 	}
 	return strings.ReplaceAll(plain.String(), "`", "")
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -91,35 +90,25 @@ func (s *session) showHistories(all []*history, output *outputFlag) error {
 		if len(all) > 1 {
 			fmt.Fprintln(s.Out, newPrinter(s.Out).styled(bold, "Mandate "+h.Namespace+"/"+h.Name))
 		}
-		if err := s.showHistory(h); err != nil {
-			return err
-		}
+		s.showHistory(h)
 	}
 	return nil
 }
 
-func (s *session) showHistory(h *history) error {
+func (s *session) showHistory(h *history) {
 	if len(h.Calls) == 0 {
 		fmt.Fprintf(s.ErrOut, "Nothing was sent for %s/%s.\n", h.Namespace, h.Name)
-		return nil
+		return
 	}
-	writer := tabwriter.NewWriter(s.Out, 0, 8, 3, ' ', 0)
-	fmt.Fprintln(writer, "BEGUN\tCALL\tFOR\tRESULT\tREQUESTS\tREQUESTED BY\tEVIDENCE\tACTION")
+	lines := [][]string{{"BEGUN", "CALL", "FOR", "RESULT", "REQUESTS", "REQUESTED BY", "EVIDENCE", "ACTION"}}
 	for i := range h.Calls {
-		cells := historyCells(&h.Calls[i])
-		for j, cell := range cells {
-			cells[j] = cmp.Or(cell, "-")
-		}
-		fmt.Fprintln(writer, strings.Join(cells, "\t"))
+		lines = append(lines, historyCells(&h.Calls[i]))
 	}
-	if err := writer.Flush(); err != nil {
-		return err
-	}
+	fmt.Fprintln(s.Out, strings.Join(aligned(lines), "\n"))
 	if h.Earlier > 0 {
 		fmt.Fprintf(s.Out, "\nBefore these: %s, of which the record keeps digests only.\n",
 			plural(int64(h.Earlier), "call"))
 	}
-	return nil
 }
 
 func historyCells(c *callView) []string {
@@ -131,8 +120,8 @@ func historyCells(c *callView) []string {
 	if c.Answer != "" && c.Answer != c.Result {
 		result += ", " + c.Answer
 	}
-	return []string{
+	return orDashes(
 		c.Started.UTC().Format(time.RFC3339), c.Kind, strings.TrimSpace(about), result,
 		strconv.Itoa(int(c.Sends)), c.RequestedBy, c.Evidence, c.Action,
-	}
+	)
 }

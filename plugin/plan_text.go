@@ -1,11 +1,11 @@
 package plugin
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/printable"
@@ -20,23 +20,18 @@ func worthShowing(i *plan.Item) bool {
 // plan writes a plan as a table, with what is to be known of each line below it.
 func (p *printer) plan(made *plan.Plan) {
 	unchanged := 0
-	var text strings.Builder
-	writer := tabwriter.NewWriter(&text, 0, 8, 3, ' ', 0)
-	fmt.Fprintln(writer, "PLAN\tE-MAILS\tKIND\tNAMESPACE\tNAME\tCHANGE\tREASON")
+	lines := [][]string{{"PLAN", "E-MAILS", "KIND", "NAMESPACE", "NAME", "CHANGE", "REASON"}}
 	for i := range made.Items {
 		item := &made.Items[i]
 		if !worthShowing(item) {
 			unchanged++
 			continue
 		}
-		fmt.Fprintln(writer, strings.Join([]string{
-			actionsOf(item), strconv.Itoa(item.Emails), item.Kind, orDash(item.Namespace), orDash(item.Name),
-			string(item.Change), orDash(item.Reason),
-		}, "\t"))
+		lines = append(lines, orDashes(actionsOf(item), strconv.Itoa(item.Emails), item.Kind,
+			printable.Text(item.Namespace), printable.Text(item.Name), string(item.Change), printable.Text(item.Reason)))
 	}
-	_ = writer.Flush() // a Builder takes everything
-	if len(made.Items) > unchanged {
-		p.WriteString(text.String())
+	if len(lines) > 1 {
+		p.line(strings.Join(aligned(lines), "\n"))
 		p.line()
 	}
 	for i := range made.Items {
@@ -53,20 +48,13 @@ func actionsOf(i *plan.Item) string {
 	return strings.Join(texts, ", ")
 }
 
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return printable.Text(text)
-}
-
 // planDetails writes what a line of the table does not say.
 func (p *printer) planDetails(i *plan.Item) {
 	lines := detailsOf(i)
 	if !worthShowing(i) || len(lines) == 0 {
 		return
 	}
-	p.line(p.styled(bold, orDash(i.Kind)+" "+objectName(i)))
+	p.line(p.styled(bold, printable.Text(i.Kind)+" "+objectName(i)))
 	for _, line := range lines {
 		p.wrap("  ", "  ", line)
 	}
@@ -74,10 +62,11 @@ func (p *printer) planDetails(i *plan.Item) {
 }
 
 func objectName(i *plan.Item) string {
+	name := cmp.Or(printable.Text(i.Name), "-")
 	if i.Namespace == "" {
-		return orDash(i.Name)
+		return name
 	}
-	return orDash(i.Namespace) + "/" + orDash(i.Name)
+	return printable.Text(i.Namespace) + "/" + name
 }
 
 // detailsOf are the sentences about an item, and the checks that its decisions are based on.

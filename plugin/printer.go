@@ -1,9 +1,11 @@
 package plugin
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -59,6 +61,25 @@ func warn(out io.Writer, text string) {
 func (p *printer) line(parts ...string) {
 	p.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
 	p.WriteByte('\n')
+}
+
+// aligned are lines with their cells in columns.
+func aligned(lines [][]string) []string {
+	var text strings.Builder
+	writer := tabwriter.NewWriter(&text, 0, 8, 3, ' ', 0)
+	for _, cells := range lines {
+		fmt.Fprintln(writer, strings.Join(cells, "\t"))
+	}
+	_ = writer.Flush() // a Builder takes everything
+	return strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+}
+
+// orDashes are cells with a dash in each that is empty.
+func orDashes(cells ...string) []string {
+	for i := range cells {
+		cells[i] = cmp.Or(cells[i], "-")
+	}
+	return cells
 }
 
 // wrap writes a text in lines that fit, the first one after a text of its own, and the others after a prefix.

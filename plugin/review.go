@@ -93,7 +93,7 @@ func proposeReview(m *v1alpha1.Mandate, review v1alpha1.CheckReview) (*proposal,
 		},
 		value: []v1alpha1.CheckReview{review},
 		question: fmt.Sprintf("%s the check %s of %s of the Mandate %s/%s? Its state is %q.", review.Decision, review.Check,
-			review.Individual, m.Namespace, m.Name, checkState(check)),
+			review.Individual, m.Namespace, m.Name, stateName(check.State)),
 		text: fmt.Sprintf("spec.checkReviews of the Mandate %s: %s the check %s of %s on evidence %s",
 			m.Name, review.Decision, review.Check, review.Individual, review.Evidence),
 		next: fmt.Sprintf("Next: kubectl mandate status -n %s %s", m.Namespace, m.Name),
@@ -130,11 +130,4 @@ func checkNames(checks []v1alpha1.CheckStatus) []string {
 		names = append(names, fmt.Sprintf("%s (%d)", checks[i].Name, checks[i].ID))
 	}
 	return names
-}
-
-func checkState(check *v1alpha1.CheckStatus) string {
-	if check.State == nil {
-		return ""
-	}
-	return check.State.Name
 }

@@ -3,9 +3,7 @@ package plugin
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 )
 
 // table writes a line for each Mandate, those that need a person first.
@@ -21,13 +19,7 @@ func (p *printer) table(views []view, namespaces, wide bool, now clock) {
 	for i := range views {
 		lines = append(lines, columns(&views[i], namespaces, wide, now))
 	}
-	var text strings.Builder
-	writer := tabwriter.NewWriter(&text, 0, 8, 3, ' ', 0)
-	for _, cells := range lines {
-		fmt.Fprintln(writer, strings.Join(cells, "\t"))
-	}
-	_ = writer.Flush() // a Builder takes everything
-	for i, line := range strings.Split(strings.TrimRight(text.String(), "\n"), "\n") {
+	for i, line := range aligned(lines) {
 		colour := bold
 		if i > 0 {
 			colour = styleOf[views[i-1].Attention]
@@ -50,21 +42,13 @@ func columns(v *view, namespaces, wide bool, now clock) []string {
 		cells = slices.Insert(cells, 1, v.Namespace)
 	}
 	if wide {
-		id, expires := "", ""
-		if v.ApplicationID != nil {
-			id = strconv.FormatInt(*v.ApplicationID, 10)
-		}
+		expires := ""
 		if v.ExpiryTime != nil {
 			expires = now.until(v.ExpiryTime.Time)
 		}
-		cells = append(cells, id, v.Reference, expires, v.Service.Name)
+		cells = append(cells, idText(v.ApplicationID), v.Reference, expires, v.Service.Name)
 	}
-	for i, cell := range cells {
-		if cell == "" {
-			cells[i] = "-"
-		}
-	}
-	return cells
+	return orDashes(cells...)
 }
 
 // totals counts, says which services are not Ready, and names the next command.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
@@ -23,10 +25,10 @@ type node struct {
 func (p *printer) tree(v *view, now clock) {
 	p.line(p.styled(bold, "Mandate "+v.Namespace+"/"+v.Name), "  ", p.styled(styleOf[v.Attention], summary(v, now)))
 	p.wrap("  ", "  ", v.Ready.Message)
-	if v.Completed != nil && v.Completed.Reason != v.Ready.Reason && v.Completed.Reason != v1alpha1.ReasonInProgress {
+	if v.saysCompleted() {
 		p.wrap("  ", "  ", v.Completed.Message)
 	}
-	if v.Decided != nil && slices.Contains(saidOfDecisions, v.Decided.Reason) {
+	if slices.Contains(saidOfDecisions, v.Decided.Reason) {
 		p.wrap("  ", "  ", v.Decided.Message)
 	}
 	for _, found := range v.Problems {
@@ -87,11 +89,15 @@ func fields(pairs ...string) string {
 	return strings.Join(shown, ", ")
 }
 
-func applicationNode(v *view, now clock) node {
-	id := "none known"
-	if v.ApplicationID != nil {
-		id = strconv.FormatInt(*v.ApplicationID, 10)
+// idText is an id of the service; "" if none is known.
+func idText(id *int64) string {
+	if id == nil {
+		return ""
 	}
+	return strconv.FormatInt(*id, 10)
+}
+
+func applicationNode(v *view, now clock) node {
 	var expires, lastRead, archived string
 	if v.ExpiryTime != nil && v.Outcome == "" {
 		expires = now.until(v.ExpiryTime.Time)
@@ -102,7 +108,7 @@ func applicationNode(v *view, now clock) node {
 	if v.Archived {
 		archived = "yes"
 	}
-	return node{text: "Application " + id + "  " + fields(
+	return node{text: "Application " + cmp.Or(idText(v.ApplicationID), "none known") + "  " + fields(
 		"reference ", v.Reference, "state ", v.State, "checks passed ", v.Progress, "evidence ", v.Evidence,
 		"decision asked for: ", v.Decision, "archived: ", archived, "expires in ", expires, "last read ", lastRead,
 	)}
@@ -135,7 +141,7 @@ func recordNode(v *view, now clock) node {
 	}
 	id := "no application"
 	if r.ApplicationID != nil {
-		id = "application " + strconv.FormatInt(*r.ApplicationID, 10)
+		id = "application " + idText(r.ApplicationID)
 	}
 	reference := r.Reference
 	if reference == v.Reference {
@@ -168,36 +174,31 @@ func callText(c *callView, now clock) string {
 	return fields("begun ", now.age(c.Started)+" ago", "", cmp.Or(c.Result, "no result yet"), "answer ", answer)
 }
 
+// stateName is the service's own word for a state; "" if it is not known.
+func stateName(state *v1alpha1.ServiceState) string {
+	return ptr.Deref(state, v1alpha1.ServiceState{}).Name
+}
+
 func individualNode(p *printer, i *v1alpha1.IndividualStatus) node {
-	state := ""
-	if i.State != nil {
-		state = i.State.Name
-	}
 	number := func(n *int64) string {
-		if count(n) == 0 {
+		if ptr.Deref(n, 0) == 0 {
 			return ""
 		}
-		return strconv.FormatInt(*n, 10)
+		return idText(n)
 	}
 	terms := ""
 	if i.TermsAccepted != nil && !*i.TermsAccepted {
 		terms = "not accepted"
 	}
 	n := node{text: p.styled(bold, "Individual "+i.Name) + "  " + fields(
-		"", state, "passed ", number(i.ChecksPassed), "pending ", number(i.ChecksPending),
+		"", stateName(i.State), "passed ", number(i.ChecksPassed), "pending ", number(i.ChecksPending),
 		"in review ", number(i.ChecksInReview), "terms ", terms,
 	)}
 	for j := range i.Checks {
 		check := &i.Checks[j]
-		name, state := check.Name, ""
-		if check.State != nil {
-			state = check.State.Name
-		}
-		if name == "" {
-			name = strconv.FormatInt(check.ID, 10)
-		}
+		name := cmp.Or(check.Name, strconv.FormatInt(check.ID, 10))
 		n.children = append(n.children, node{text: name + "  " + fields(
-			"", state, "failed fields ", strings.Join(check.FailedFields, " "), "evidence ", check.Evidence,
+			"", stateName(check.State), "failed fields ", strings.Join(check.FailedFields, " "), "evidence ", check.Evidence,
 		)})
 	}
 	return n

@@ -30,9 +30,9 @@ type view struct {
 	Name      string    `json:"-"`
 	Attention attention `json:"attention"`
 
-	Ready     conditionView  `json:"ready"`
-	Completed *conditionView `json:"completed,omitempty"`
-	Decided   *conditionView `json:"decided,omitempty"`
+	Ready     conditionView `json:"ready"`
+	Completed conditionView `json:"completed,omitzero"`
+	Decided   conditionView `json:"decided,omitzero"`
 	// Conditions are all of them in short, such as Ready=False/Retrying.
 	Conditions []string `json:"conditions,omitempty"`
 
@@ -137,9 +137,7 @@ func (f facts) printable() facts {
 	if f.service != nil {
 		f.service = printableCopy(f.service)
 	}
-	if f.record != nil {
-		f.record = printableCopy(f.record)
-	}
+	f.record = printableCopy(f.record)
 	f.actions = slices.Clone(f.actions)
 	for i := range f.actions {
 		f.actions[i] = *printableCopy(&f.actions[i])
@@ -153,6 +151,8 @@ func newView(f facts) view {
 	v := view{
 		Namespace: m.Namespace, Name: m.Name,
 		Ready:         viewOf(m.Status.Conditions, v1alpha1.ConditionReady),
+		Completed:     viewOf(m.Status.Conditions, v1alpha1.ConditionCompleted),
+		Decided:       viewOf(m.Status.Conditions, v1alpha1.ConditionDecided),
 		ApplicationID: m.Status.ApplicationID, Reference: m.Status.Reference, State: m.Status.State,
 		Outcome: string(m.Status.Outcome), Progress: m.Status.Progress, Archived: m.Status.Archived,
 		CreationTime: m.CreationTimestamp.Time, ExpiryTime: m.Status.ExpiryTime, LastReadTime: m.Status.LastReadTime,
@@ -161,12 +161,6 @@ func newView(f facts) view {
 	}
 	if m.DeletionTimestamp != nil {
 		v.Deletion = string(m.Spec.DeletionPolicy)
-	}
-	if completed := viewOf(m.Status.Conditions, v1alpha1.ConditionCompleted); completed.Status != "" {
-		v.Completed = &completed
-	}
-	if decided := viewOf(m.Status.Conditions, v1alpha1.ConditionDecided); decided.Status != "" {
-		v.Decided = &decided
 	}
 	for _, c := range m.Status.Conditions {
 		v.Conditions = append(v.Conditions, c.Type+"="+string(c.Status)+"/"+c.Reason)
@@ -181,6 +175,11 @@ func newView(f facts) view {
 	v.Attention = attentionOf(m, &v)
 	v.Next = adviceFor(&v)
 	return v
+}
+
+// saysCompleted reports whether the condition Completed says something that Ready does not.
+func (v *view) saysCompleted() bool {
+	return v.Completed.Reason != v.Ready.Reason && v.Completed.Reason != v1alpha1.ReasonInProgress
 }
 
 // viewOf is a condition; all of it is empty if the object does not have it.
