@@ -5,6 +5,7 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -60,6 +61,11 @@ type Config struct {
 	ResetEnded func(mandate types.NamespacedName)
 	// SettleDelay is more than twice what the service takes for any request.
 	SettleDelay time.Duration
+	// StandIn gives a plan what it works with in place of a service.
+	// Nil: services are real.
+	StandIn func(connection.Key) ServiceClient
+	// Clock is the time of a plan. Nil: a real one.
+	Clock clock.Clock
 }
 
 // Reconciler reconciles MandateActions.
@@ -70,7 +76,6 @@ type Reconciler struct {
 	liveServices *connection.LiveReader
 	handover     time.Duration
 	clock        clock.Clock
-	standIn      StandIn // of a plan; nil: services are real
 
 	localState engine.LocalState[localState]
 }
@@ -87,7 +92,7 @@ func NewReconciler(config Config) *Reconciler {
 		config:       config,
 		liveServices: connection.NewLiveReader(live),
 		handover:     min(config.SettleDelay, maxHandover),
-		clock:        clock.RealClock{},
+		clock:        cmp.Or[clock.Clock](config.Clock, clock.RealClock{}),
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // slowService keeps how long it may take for an answer; 0 is no limit.
 type slowService struct {
-	serviceClient
+	ServiceClient
 	timeLeft time.Duration
 }
 

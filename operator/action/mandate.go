@@ -92,7 +92,10 @@ func (r *reconciliation) observeMandate(ctx context.Context, live bool) error {
 	r.observeIndividual(status)
 	r.facts.service, err = r.session.Resolve(ctx, &r.config.Services, mandate)
 	if r.facts.service.Known {
-		r.client = r.clientOf()
+		r.client = r.session.Connection.Client
+		if standIn := r.config.StandIn; standIn != nil {
+			r.client = standIn(r.session.Key)
+		}
 		r.facts.budgetWait = r.config.Budgets.Wait(r.session.Key, &r.session.Connection, r.waiter())
 	}
 	r.compareRecord()

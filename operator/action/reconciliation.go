@@ -16,8 +16,8 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// serviceClient is what an action needs of the client of the service. The errors are those of the client.
-type serviceClient interface {
+// ServiceClient is what an action needs of the client of the service. The errors are those of the client.
+type ServiceClient interface {
 	engine.ServiceClient
 	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
 	ResendInvites(ctx context.Context, individualID int64) (*idv.Change, error)
@@ -40,7 +40,7 @@ type reconciliation struct {
 	*Reconciler
 	action     *v1alpha1.MandateAction // as it was last read or written
 	session    engine.Session
-	client     serviceClient // of the session's connection
+	client     ServiceClient // of the session's connection
 	call       v1alpha1.Call // that this reconciliation has begun
 	permit     *idv.Permit   // of its request
 	attempting bool          // it may e-mail somebody, and a shutdown waits for it

@@ -67,7 +67,7 @@ func TestProvesAccount(t *testing.T) {
 }
 
 // connected is a reconciliation whose sub-reconcilers have what they work with.
-func connected(of *Reconciler, shared scope, service serviceClient) *reconciliation {
+func connected(of *Reconciler, shared scope, service ServiceClient) *reconciliation {
 	r := &reconciliation{Reconciler: of, scope: shared}
 	r.connect(service)
 	return r

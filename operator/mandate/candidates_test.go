@@ -60,7 +60,7 @@ func TestNamedApplications(t *testing.T) {
 }
 
 // missingService has no applications.
-type missingService struct{ serviceClient }
+type missingService struct{ ServiceClient }
 
 func (missingService) RetrieveApplication(context.Context, int64) (*idv.Application, error) {
 	return nil, failure(idv.OpRetrieveApplication, idv.Refused, idv.KindNotFound)
@@ -68,7 +68,7 @@ func (missingService) RetrieveApplication(context.Context, int64) (*idv.Applicat
 
 // failingService has one application, and answers for all other ids with an error.
 type failingService struct {
-	serviceClient
+	ServiceClient
 	id    int64
 	err   error
 	shows idv.Application // if there is no error
@@ -102,12 +102,12 @@ func lostMandate() *v1alpha1.Mandate {
 }
 
 // lost is a reconciliation of a Mandate without an application, at a time, that is to read candidates.
-func lost(of *Reconciler, service serviceClient, at time.Time, ids, request string) *reconciliation {
+func lost(of *Reconciler, service ServiceClient, at time.Time, ids, request string) *reconciliation {
 	return lostAs(lostMandate(), of, service, at, ids, request)
 }
 
 func lostAs(
-	m *v1alpha1.Mandate, of *Reconciler, service serviceClient, at time.Time, ids, request string,
+	m *v1alpha1.Mandate, of *Reconciler, service ServiceClient, at time.Time, ids, request string,
 ) *reconciliation {
 	m.Annotations = map[string]string{
 		v1alpha1.CandidateAnnotation: ids, v1alpha1.ReconcileRequestAnnotation: request,

@@ -6,6 +6,7 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -66,6 +67,12 @@ type Config struct {
 	SettleDelay time.Duration
 	// DeletionGiveUpAfter is how long a deletion waits for the service.
 	DeletionGiveUpAfter time.Duration
+	// StandIn gives a plan what it works with in place of a service. It shows of an application what the status of
+	// its Mandate shows, so the evidence of checks is the one in the status.
+	// Nil: services are real.
+	StandIn func(connection.Key) ServiceClient
+	// Clock is the time of a plan. Nil: a real one.
+	Clock clock.Clock
 }
 
 // Reconciler reconciles Mandates.
@@ -75,7 +82,6 @@ type Reconciler struct {
 	newSalt      func() string
 	clock        clock.Clock // a real one, whose times have a monotonic part, too
 	started      time.Time   // when this process began to fill its caches; zero: not known
-	standIn      StandIn     // of a plan; nil: services are real
 
 	localState engine.LocalState[localState]
 	runner     engine.Runner[step]
@@ -90,12 +96,13 @@ type Reconciler struct {
 // NewReconciler makes a Reconciler.
 func NewReconciler(config Config) *Reconciler {
 	live := connection.ServiceReader{Reader: config.Live, ClusterServices: config.Services.ClusterServices}
+	now := cmp.Or[clock.Clock](config.Clock, clock.RealClock{})
 	return &Reconciler{
 		config:       config,
 		liveServices: connection.NewLiveReader(live),
 		newSalt:      ledger.NewSalt,
-		clock:        clock.RealClock{},
-		started:      time.Now(),
+		clock:        now,
+		started:      now.Now(),
 		wake:         func(types.NamespacedName) {},
 	}
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/mandate-io/idv/operator/individuals"
 )
 
-// serviceClient is what a Mandate needs of the client of the service. The errors are those of the client.
-type serviceClient interface {
+// ServiceClient is what a Mandate needs of the client of the service. The errors are those of the client.
+type ServiceClient interface {
 	engine.ServiceClient
 	creatorClient
 	observerClient
@@ -69,7 +69,7 @@ func (r *scope) learn(change func(*localState)) localState { return r.states.Upd
 type reconciliation struct {
 	*Reconciler
 	scope
-	client        serviceClient // of the session's connection
+	client        ServiceClient // of the session's connection
 	deadline      engine.Deadline
 	attempting    bool        // it may send a call, and a shutdown waits for it
 	nonce         string      // of the call that this reconciliation makes
@@ -120,7 +120,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 }
 
 // connect gives the sub-reconcilers what they work with: each only what it uses.
-func (r *reconciliation) connect(service serviceClient) {
+func (r *reconciliation) connect(service ServiceClient) {
 	of, shared := r.Reconciler, &r.scope
 	r.client = service
 	shared.sharedDependencies = sharedDependencies{
@@ -137,7 +137,7 @@ func (r *reconciliation) connect(service serviceClient) {
 		scope: shared, client: service, live: of.config.Live, services: &of.config.Services, missing: &of.missing,
 	}
 	r.actor.scope, r.actor.client = shared, service
-	r.actor.fromStatus = of.standIn != nil
+	r.actor.fromStatus = of.config.StandIn != nil
 	r.subscriber.scope = shared
 	r.subscriber.client, r.subscriber.live = service, of.config.Live
 }

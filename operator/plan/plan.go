@@ -141,15 +141,17 @@ func (p *planner) newReconcilers() {
 		Cache: p.world, Live: p.world, Status: statusWriter{world: p.world}, Ledger: records, Connections: p.connections,
 		Now: p.clock.Now, Hour: time.Hour, SettleDelay: settleDelay,
 	})
-	p.mandates = mandate.NewPlanner(mandate.Config{
+	p.mandates = mandate.NewReconciler(mandate.Config{
 		Services: services, Cache: p.world, Live: p.world, Status: statusWriter{world: p.world}, Metadata: p.world,
 		Ledger: records, Events: noEvents{}, SettleDelay: settleDelay, DeletionGiveUpAfter: giveUpAfter, Budgets: budgets,
-	}, func(key connection.Key) mandate.ServiceClient { return p.standInOf(key) }, p.clock)
-	p.actions = action.NewPlanner(action.Config{
+		StandIn: func(key connection.Key) mandate.ServiceClient { return p.standInOf(key) }, Clock: p.clock,
+	})
+	p.actions = action.NewReconciler(action.Config{
 		Services: services, Cache: p.world, Live: p.world, Writer: p.world, Status: statusWriter{world: p.world},
 		Ledger: records, ResetEnded: p.mandates.RecordChanged, SettleDelay: settleDelay, Budgets: budgets,
-		Events: noEvents{},
-	}, func(key connection.Key) action.ServiceClient { return p.standInOf(key) }, p.clock)
+		Events: noEvents{}, Clock: p.clock,
+		StandIn: func(key connection.Key) action.ServiceClient { return p.standInOf(key) },
+	})
 }
 
 // noEvents takes the events of a plan.
