@@ -9,8 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -71,15 +69,10 @@ func (s *session) completeNamespaces(
 // names are those of the objects of a list; none if they cannot be read.
 func (c *cluster) names(ctx context.Context, list client.ObjectList, options ...client.ListOption) []string {
 	var names []string
-	if c.List(ctx, list, options...) != nil {
+	err := c.each(ctx, list, func(object client.Object) { names = append(names, printable.Text(object.GetName())) }, options...)
+	if err != nil {
 		return nil
 	}
-	_ = meta.EachListItem(list, func(object runtime.Object) error { // it fails for what is no list
-		if found, ok := object.(client.Object); ok {
-			names = append(names, printable.Text(found.GetName()))
-		}
-		return nil
-	})
 	return names
 }
 

@@ -69,20 +69,17 @@ func proposeDecision(m *v1alpha1.Mandate, decision v1alpha1.Decision) (*proposal
 }
 
 func parseDecision(text, when string) (v1alpha1.Decision, error) {
-	for _, outcome := range []v1alpha1.DecisionOutcome{v1alpha1.DecisionComplete, v1alpha1.DecisionReject} {
-		if !strings.EqualFold(text, string(outcome)) {
-			continue
-		}
-		rule := v1alpha1.DecisionRule(when)
-		switch {
-		case rule != "" && rule != v1alpha1.DecisionRuleAllChecksPassed:
-			return v1alpha1.Decision{}, fmt.Errorf("the rule %q: use --when %s", when, v1alpha1.DecisionRuleAllChecksPassed)
-		case rule != "" && outcome != v1alpha1.DecisionComplete:
-			return v1alpha1.Decision{}, fmt.Errorf("--when is only for Complete: to reject, leave it out")
-		}
-		return v1alpha1.Decision{Outcome: outcome, When: rule}, nil
+	outcome, known := oneOf(text, v1alpha1.DecisionComplete, v1alpha1.DecisionReject)
+	decision := v1alpha1.Decision{Outcome: outcome, When: v1alpha1.DecisionRule(when)}
+	switch {
+	case !known:
+		return decision, fmt.Errorf("the decision %q: use Complete or Reject", text)
+	case when != "" && decision.When != v1alpha1.DecisionRuleAllChecksPassed:
+		return decision, fmt.Errorf("the rule %q: use --when %s", when, v1alpha1.DecisionRuleAllChecksPassed)
+	case when != "" && outcome != v1alpha1.DecisionComplete:
+		return decision, fmt.Errorf("--when is only for Complete: to reject, leave it out")
 	}
-	return v1alpha1.Decision{}, fmt.Errorf("the decision %q: use Complete or Reject", text)
+	return decision, nil
 }
 
 // decisionText says what is decided, and on what.

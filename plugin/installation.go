@@ -11,9 +11,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -166,16 +164,12 @@ func (c *cluster) connectionParts(ctx context.Context) []part {
 		v1alpha1.ServiceKindIdentityService:        &v1alpha1.IdentityServiceList{},
 		v1alpha1.ServiceKindClusterIdentityService: &v1alpha1.ClusterIdentityServiceList{},
 	} {
-		if err := c.List(ctx, list, client.InNamespace(c.namespace)); err != nil {
+		err := c.each(ctx, list, func(object client.Object) {
+			parts = append(parts, connectionPart(printableCopy(object.(service)), kind)) //nolint:forcetypeassert // as listed
+		}, client.InNamespace(c.namespace))
+		if err != nil {
 			parts = append(parts, unreadPart(string(kind)+"s", err))
-			continue
 		}
-		_ = meta.EachListItem(list, func(object runtime.Object) error { // it fails for what is no list
-			if s, ok := object.(service); ok {
-				parts = append(parts, connectionPart(printableCopy(s), kind))
-			}
-			return nil
-		})
 	}
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.Name, b.Name) })
 	return parts

@@ -131,3 +131,12 @@ func asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// oneOf is the value that a text means, whatever its letter case.
+func oneOf[T ~string](text string, values ...T) (T, bool) {
+	i := slices.IndexFunc(values, func(value T) bool { return strings.EqualFold(text, string(value)) })
+	if i < 0 {
+		return "", false
+	}
+	return values[i], true
+}

@@ -184,7 +184,7 @@ func isPrunable(object client.Object) bool {
 	annotations := object.GetAnnotations()
 	options := annotations["argocd.argoproj.io/sync-options"]
 	return annotations["kustomize.toolkit.fluxcd.io/prune"] != "disabled" &&
-		!slices.Contains(splitList(options), "Prune=false")
+		!slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return strings.TrimSpace(o) == "Prune=false" })
 }
 
 func (s *session) printPlan(made *plan.Plan, output *outputFlag) error {

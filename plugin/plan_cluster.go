@@ -3,12 +3,11 @@ package plugin
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -21,8 +20,6 @@ type seenCluster struct {
 	unknown map[plan.ObjectKey]string // of services
 }
 
-const pageSize = 500
-
 // readForPlan reads all objects of our kinds in the namespaces, and the ClusterIdentityServices that they name.
 func (c *cluster) readForPlan(
 	ctx context.Context, namespaces []string, manifests []plan.Manifest,
@@ -33,7 +30,10 @@ func (c *cluster) readForPlan(
 			&v1alpha1.MandateList{}, &v1alpha1.MandateActionList{}, &v1alpha1.ApplicationRecordList{},
 			&v1alpha1.IdentityServiceList{},
 		} {
-			if err := c.readAll(ctx, namespace, list, seen); err != nil {
+			err := c.each(ctx, list, func(object client.Object) {
+				seen.objects = append(seen.objects, object)
+			}, client.InNamespace(namespace))
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -54,30 +54,12 @@ func (c *cluster) readForPlan(
 	return seen, nil
 }
 
-func (c *cluster) readAll(ctx context.Context, namespace string, list client.ObjectList, seen *seenCluster) error {
-	for next := ""; ; next = list.GetContinue() {
-		err := c.List(ctx, list, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next))
-		if err != nil {
-			return err
-		}
-		err = meta.EachListItem(list, func(item runtime.Object) error {
-			copied := item.DeepCopyObject()
-			seen.objects = append(seen.objects, copied.(client.Object)) //nolint:forcetypeassert // all items are objects
-			return nil
-		})
-		if err != nil || list.GetContinue() == "" {
-			return err
-		}
-	}
-}
-
 // clusterServicesOf are the names of the ClusterIdentityServices that Mandates refer to.
-func clusterServicesOf(objects []client.Object, manifests []plan.Manifest) (names []string) {
-	seen := map[string]bool{}
+func clusterServicesOf(objects []client.Object, manifests []plan.Manifest) []string {
+	names := sets.Set[string]{}
 	add := func(kind, name string) {
-		if kind == string(v1alpha1.ServiceKindClusterIdentityService) && !seen[name] {
-			seen[name] = true
-			names = append(names, name)
+		if kind == string(v1alpha1.ServiceKindClusterIdentityService) {
+			names.Insert(name)
 		}
 	}
 	for _, object := range objects {
@@ -86,13 +68,13 @@ func clusterServicesOf(objects []client.Object, manifests []plan.Manifest) (name
 		}
 	}
 	for i := range manifests {
-		spec, _ := manifests[i].Object.Object["spec"].(map[string]any)
-		reference, _ := spec["serviceRef"].(map[string]any)
-		kind, _ := reference["kind"].(string)
-		name, _ := reference["name"].(string)
-		add(kind, cmp.Or(name, "default"))
+		reference := func(field string) string {
+			text, _, _ := unstructured.NestedString(manifests[i].Object.Object, "spec", "serviceRef", field)
+			return text
+		}
+		add(reference("kind"), cmp.Or(reference("name"), "default"))
 	}
-	return names
+	return sets.List(names)
 }
 
 // readClusterService reads one. Who may read a namespace may not read it: then it is what the records say of it.
@@ -150,11 +132,4 @@ func (c *cluster) readNamespace(ctx context.Context, name string, seen *seenClus
 		seen.objects = append(seen.objects, namespace)
 	}
 	return nil
-}
-
-func splitList(text string) (parts []string) {
-	for part := range strings.SplitSeq(text, ",") {
-		parts = append(parts, strings.TrimSpace(part))
-	}
-	return parts
 }

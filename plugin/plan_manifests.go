@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -184,14 +185,10 @@ func (r *manifestReader) manifestsOf(object *unstructured.Unstructured) (manifes
 }
 
 // namespacesOf are those of manifests, in order.
-func namespacesOf(lists ...[]plan.Manifest) (namespaces []string) {
-	for _, manifests := range lists {
-		for i := range manifests {
-			if namespace := manifests[i].Object.GetNamespace(); namespace != "" && !slices.Contains(namespaces, namespace) {
-				namespaces = append(namespaces, namespace)
-			}
-		}
+func namespacesOf(lists ...[]plan.Manifest) []string {
+	namespaces := sets.Set[string]{}
+	for _, manifest := range slices.Concat(lists...) {
+		namespaces.Insert(manifest.Object.GetNamespace())
 	}
-	slices.Sort(namespaces)
-	return namespaces
+	return sets.List(namespaces.Delete(""))
 }

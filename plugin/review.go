@@ -54,12 +54,11 @@ func (s *session) reviewCommand() *cobra.Command {
 }
 
 func parseCheckDecision(text string) (v1alpha1.CheckDecision, error) {
-	for _, decision := range []v1alpha1.CheckDecision{v1alpha1.CheckDecisionAccept, v1alpha1.CheckDecisionReject} {
-		if strings.EqualFold(text, string(decision)) {
-			return decision, nil
-		}
+	decision, known := oneOf(text, v1alpha1.CheckDecisionAccept, v1alpha1.CheckDecisionReject)
+	if !known {
+		return "", fmt.Errorf("the decision %q: use Accept or Reject", text)
 	}
-	return "", fmt.Errorf("the decision %q: use Accept or Reject", text)
+	return decision, nil
 }
 
 func proposeReview(m *v1alpha1.Mandate, review v1alpha1.CheckReview) (*proposal, error) {

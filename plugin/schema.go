@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/openapi3"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,7 +58,7 @@ func (s *session) crdPart() (part, error) {
 func compareFields(p *part, served map[string]any) {
 	components, _ := served["components"].(map[string]any)
 	schemas, _ := components["schemas"].(map[string]any)
-	known, found := map[string]bool{}, map[string]bool{}
+	known, found := sets.Set[string]{}, sets.Set[string]{}
 	for kind, object := range ourKinds {
 		typeFields(reflect.TypeOf(object), kind, known)
 	}
@@ -68,7 +67,7 @@ func compareFields(p *part, served map[string]any) {
 			schemaFields(schema, kind, found)
 		}
 	}
-	lacks, more := missing(known, found), missing(found, known)
+	lacks, more := sets.List(known.Difference(found)), sets.List(found.Difference(known))
 	switch {
 	case len(lacks) > 0:
 		p.Detail = "they lack " + examples(lacks)
@@ -81,16 +80,6 @@ func compareFields(p *part, served map[string]any) {
 	}
 }
 
-func missing(wanted, found map[string]bool) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		if !found[name] {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // examples are the first of some names, and how many there are.
 func examples(names []string) string {
 	const most = 3
@@ -101,7 +90,7 @@ func examples(names []string) string {
 }
 
 // schemaFields adds the fields below spec and status of an OpenAPI schema.
-func schemaFields(schema any, path string, fields map[string]bool) {
+func schemaFields(schema any, path string, fields sets.Set[string]) {
 	members, ok := schema.(map[string]any)
 	if !ok {
 		return
@@ -109,7 +98,7 @@ func schemaFields(schema any, path string, fields map[string]bool) {
 	properties, _ := members["properties"].(map[string]any)
 	for name, property := range properties {
 		if isField(path, name) {
-			fields[path+"."+name] = true
+			fields.Insert(path + "." + name)
 			schemaFields(property, path+"."+name, fields)
 		}
 	}
@@ -119,7 +108,7 @@ func schemaFields(schema any, path string, fields map[string]bool) {
 }
 
 // typeFields adds the fields below spec and status of a type of Go, as JSON calls them.
-func typeFields(t reflect.Type, path string, fields map[string]bool) {
+func typeFields(t reflect.Type, path string, fields sets.Set[string]) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
 		typeFields(t.Elem(), path, fields)
@@ -133,7 +122,7 @@ func typeFields(t reflect.Type, path string, fields map[string]bool) {
 			case field.Anonymous:
 				typeFields(field.Type, path, fields)
 			case isField(path, name):
-				fields[path+"."+name] = true
+				fields.Insert(path + "." + name)
 				typeFields(field.Type, path+"."+name, fields)
 			}
 		}

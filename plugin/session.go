@@ -10,6 +10,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -127,4 +128,22 @@ func (c *cluster) mandate(ctx context.Context, name string) (*v1alpha1.Mandate, 
 		return nil, explainError(err)
 	}
 	return mandate, nil
+}
+
+// each reads the objects of a list, page by page. Each object is a copy.
+func (c *cluster) each(
+	ctx context.Context, list client.ObjectList, visit func(client.Object), options ...client.ListOption,
+) error {
+	for next := ""; ; next = list.GetContinue() {
+		if err := c.List(ctx, list, append(options, client.Limit(500), client.Continue(next))...); err != nil {
+			return err
+		}
+		err := meta.EachListItem(list, func(item runtime.Object) error {
+			visit(item.DeepCopyObject().(client.Object)) //nolint:forcetypeassert // all items are objects
+			return nil
+		})
+		if err != nil || list.GetContinue() == "" {
+			return err
+		}
+	}
 }

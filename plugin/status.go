@@ -119,18 +119,10 @@ func (c *cluster) mandates(ctx context.Context, names []string, selector string)
 	if err != nil {
 		return nil, fmt.Errorf("--selector: %w", err)
 	}
-	for page := ""; ; {
-		list := &v1alpha1.MandateList{}
-		err := c.List(ctx, list, client.InNamespace(c.namespace), client.MatchingLabelsSelector{Selector: labelSelector},
-			client.Limit(500), client.Continue(page))
-		if err != nil {
-			return nil, explainError(err)
-		}
-		found = append(found, list.Items...)
-		if page = list.Continue; page == "" {
-			return found, nil
-		}
-	}
+	err = c.each(ctx, &v1alpha1.MandateList{}, func(object client.Object) {
+		found = append(found, *object.(*v1alpha1.Mandate)) //nolint:forcetypeassert // the list has no others
+	}, client.InNamespace(c.namespace), client.MatchingLabelsSelector{Selector: labelSelector})
+	return found, explainError(err)
 }
 
 // addDetails reads what only the tree shows.

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 )
 
 // pollInterval is how long the plugin waits before it repeats a request, or reads again what it may not watch.
@@ -88,12 +89,10 @@ func parseGoal(text string) (goal, error) {
 	case strings.EqualFold(kind, "outcome") && !valued:
 		return hasOutcome(""), nil
 	case strings.EqualFold(kind, "outcome"):
-		for _, outcome := range []v1alpha1.Outcome{
-			v1alpha1.OutcomeCompleted, v1alpha1.OutcomeRejected, v1alpha1.OutcomeExpired, v1alpha1.OutcomeDeleted,
-		} {
-			if strings.EqualFold(value, string(outcome)) {
-				return hasOutcome(outcome), nil
-			}
+		outcome, known := oneOf(value, v1alpha1.OutcomeCompleted, v1alpha1.OutcomeRejected, v1alpha1.OutcomeExpired,
+			v1alpha1.OutcomeDeleted)
+		if known {
+			return hasOutcome(outcome), nil
 		}
 	}
 	return nil, fmt.Errorf("--for %q: use ready, outcome, or outcome=Completed|Rejected|Expired|Deleted", text)
@@ -172,7 +171,7 @@ func (c *cluster) await(
 				c.warn("%v; trying again", err)
 			}
 			failed = err
-			sleep(ctx, pollInterval)
+			idv.Sleep(ctx, pollInterval)
 		}
 	}
 	how := state()
@@ -219,12 +218,5 @@ func (c *cluster) waitForChange(ctx context.Context, object client.Object) {
 			return
 		}
 	}
-	sleep(ctx, pollInterval)
-}
-
-func sleep(ctx context.Context, interval time.Duration) {
-	select {
-	case <-time.After(interval):
-	case <-ctx.Done():
-	}
+	idv.Sleep(ctx, pollInterval)
 }

@@ -22,9 +22,7 @@ func (p *planner) conclude(item *planned) {
 	}
 	item.Calls = p.callsOf(item)
 	for _, call := range item.Calls {
-		if a := actionOf[call.Kind]; !slices.Contains(item.Actions, a) {
-			item.Actions = append(item.Actions, a)
-		}
+		item.Actions = withNew(item.Actions, actionOf[call.Kind])
 	}
 	switch object := p.world.objects[item.key].(type) {
 	case *v1alpha1.Mandate:
@@ -107,9 +105,9 @@ func (p *planner) concludeMandate(item *planned, m *v1alpha1.Mandate) {
 	switch {
 	case slices.Contains(item.Unknown, assumedApplication) && aboutChecks(ready.Reason):
 		item.Reason, item.Message = "", ""
-	case isTrue(m.Status.Conditions, v1alpha1.ConditionStalled):
+	case meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionStalled):
 		item.Actions = append(item.Actions, Refuse)
-	case isTrue(m.Status.Conditions, v1alpha1.ConditionReconciling), m.Spec.Suspend:
+	case meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionReconciling), m.Spec.Suspend:
 		item.Actions = append(item.Actions, Wait)
 	case waits && item.Change != Unchanged:
 		item.Actions = append(item.Actions, Wait)

@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -67,8 +66,7 @@ func (p *planner) referencesOf(service connection.Service) *idv.References {
 
 // isReady reports whether the status says that the connection works.
 func isReady(service connection.Service) bool {
-	ready := meta.FindStatusCondition(service.ServiceStatus().Conditions, v1alpha1.ConditionReady)
-	return ready != nil && ready.Status == metav1.ConditionTrue
+	return meta.IsStatusConditionTrue(service.ServiceStatus().Conditions, v1alpha1.ConditionReady)
 }
 
 // serviceOf is the service of a Mandate; nil if there is none.

@@ -108,16 +108,20 @@ func (i *Item) sends() bool {
 }
 
 func (i *Item) warn(warning string) {
-	if !slices.Contains(i.Warnings, warning) {
-		i.Warnings = append(i.Warnings, warning)
-	}
+	i.Warnings = withNew(i.Warnings, warning)
 }
 
 // assume records what a plan takes for granted.
 func (i *Item) assume(unknown string) {
-	if !slices.Contains(i.Unknown, unknown) {
-		i.Unknown = append(i.Unknown, unknown)
+	i.Unknown = withNew(i.Unknown, unknown)
+}
+
+// withNew adds what a list does not have yet.
+func withNew[T comparable](list []T, value T) []T {
+	if slices.Contains(list, value) {
+		return list
 	}
+	return append(list, value)
 }
 
 // What a plan takes for granted.
@@ -174,11 +178,9 @@ func decisionsOf(m *v1alpha1.Mandate) (decisions []Decision) {
 func checksOf(m *v1alpha1.Mandate) (checks []Check) {
 	for i := range m.Status.Individuals {
 		for _, c := range m.Status.Individuals[i].Checks {
-			shown := Check{Individual: m.Status.Individuals[i].Name, Name: c.Name, Evidence: c.Evidence}
-			if c.State != nil {
-				shown.State = c.State.Name
-			}
-			checks = append(checks, shown)
+			checks = append(checks, Check{
+				Individual: m.Status.Individuals[i].Name, Name: c.Name, State: ofState(c.State).Name, Evidence: c.Evidence,
+			})
 		}
 	}
 	return checks

@@ -126,9 +126,7 @@ func (p *people) compare(item *planned) {
 				if shared[other] == nil {
 					others = append(others, other)
 				}
-				if !slices.Contains(shared[other], person.name) {
-					shared[other] = append(shared[other], person.name)
-				}
+				shared[other] = withNew(shared[other], person.name)
 			}
 		}
 	}

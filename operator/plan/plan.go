@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -292,8 +290,4 @@ func secretsOf(m *v1alpha1.Mandate) (names []string) {
 
 func readyReason(m *v1alpha1.Mandate) string {
 	return engine.ReasonOf(m.Status.Conditions, v1alpha1.ConditionReady)
-}
-
-func isTrue(conditions []metav1.Condition, kind string) bool {
-	return meta.IsStatusConditionTrue(conditions, kind)
 }

@@ -299,10 +299,8 @@ func ofIndividualStatus(shown *v1alpha1.IndividualStatus) idv.Individual {
 }
 
 func ofState(shown *v1alpha1.ServiceState) idv.State {
-	if shown == nil {
-		return idv.State{}
-	}
-	return idv.State{ID: shown.ID, Name: shown.Name}
+	known := ptr.Deref(shown, v1alpha1.ServiceState{})
+	return idv.State{ID: known.ID, Name: known.Name}
 }
 
 // ofRecord is an application that no status shows. The log of its calls says how it ended, if it did.
