@@ -151,15 +151,9 @@ func (w *world) isRestricted(spec *corev1.PodSpec) {
 // TestSandboxFile prints a file that a sandbox takes, and nothing but that on the standard output.
 func TestSandboxFile(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Dialect: dialect.Dialect{CompleteMethod: dialect.MethodPost}})
-	out, said := &bytes.Buffer{}, &bytes.Buffer{}
-	code := plugin.Run(t.Context(), plugin.Streams{In: strings.NewReader(""), Out: out, ErrOut: said}, "test", []string{
-		"check-connection", "--yes", "--base-url", w.url, "--secret", "idv", "-o", "sandbox", "--kubeconfig", w.kubeconfig,
-		"--namespace", w.namespace,
-	})
-	file, err := config.Parse(out.Bytes())
-	if code != 0 || err != nil {
-		t.Fatalf("exit code %d, %v\n%s%s", code, err, out, said)
-	}
+	out, _ := w.separate(0, "check-connection", "--yes", "--base-url", w.url, "--secret", "idv", "-o", "sandbox")
+	file, err := config.Parse([]byte(out))
+	w.check(err)
 	if got := file.Accounts[0]; got.Dialect.CompleteMethod != dialect.MethodPost || len(got.MandateTypes) != 3 {
 		t.Errorf("%+v", got)
 	}

@@ -59,25 +59,33 @@ type world struct {
 
 func newWorld(t *testing.T, options sandbox.Options) *world {
 	t.Helper()
-	w := &world{T: t, namespace: env.Namespace(t)}
-	w.url, w.sandbox = testenv.Sandbox(t, options)
+	url, service := testenv.Sandbox(t, options)
+	return newWorldOf(t, url, service)
+}
+
+// newWorldOf is newWorld with a sandbox that others can have, too.
+func newWorldOf(t *testing.T, url string, service *control.Client) *world {
+	t.Helper()
+	w := &world{T: t, namespace: env.Namespace(t), url: url, sandbox: service}
 	w.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	w.check(env.WriteKubeconfig(w.kubeconfig))
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		admissionregistrationv1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme,
-	} {
-		utilruntime.Must(add(scheme))
-	}
-	utilruntime.Must(corev1.AddToScheme(scheme))
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	utilruntime.Must(rbacv1.AddToScheme(scheme))
-	utilruntime.Must(authorizationv1.AddToScheme(scheme))
 	var err error
-	w.Client, err = client.New(env.Config, client.Options{Scheme: scheme})
+	w.Client, err = client.New(env.Config, client.Options{Scheme: newScheme()})
 	w.check(err)
 	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
 	return w
+}
+
+// newScheme has all kinds that the tests read and write.
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		admissionregistrationv1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme, corev1.AddToScheme,
+		v1alpha1.AddToScheme, rbacv1.AddToScheme, authorizationv1.AddToScheme,
+	} {
+		utilruntime.Must(add(scheme))
+	}
+	return scheme
 }
 
 func (w *world) secret(name string, data map[string]string) {

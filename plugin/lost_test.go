@@ -97,6 +97,9 @@ func (w *world) actions() []v1alpha1.MandateAction {
 const complete = `{"status": {"conditions": [{"type": "Complete", "status": "True", "reason": "CarriedOut",
   "message": "Done.", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`
 
+const accepted = `{"status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True",
+  "reason": "Accepted", "message": "Done.", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`
+
 // TestLostAnswerOfACreate e-mails nobody twice: whatever is lost, there is one action, or the plugin says which one
 // there may be.
 func TestLostAnswerOfACreate(t *testing.T) {
@@ -158,8 +161,6 @@ func TestLostAnswerOfACreate(t *testing.T) {
 
 // TestWaitsThroughFailures has a wait go on after errors that pass, and end with those that last.
 func TestWaitsThroughFailures(t *testing.T) {
-	const ready = `{"status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True",
-  "reason": "Accepted", "message": "Done.", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`
 	w := newWorld(t, sandbox.Options{})
 	w.mandate("acme")
 	direct := w.kubeconfig
@@ -169,7 +170,7 @@ func TestWaitsThroughFailures(t *testing.T) {
 			return status(500 + 3*int(before-1))
 		case 3:
 			acme := &v1alpha1.Mandate{ObjectMeta: w.named("acme")}
-			return faultproxy.Fault{OnRequest: func() { w.patchStatus(acme, ready) }}
+			return faultproxy.Fault{OnRequest: func() { w.patchStatus(acme, accepted) }}
 		}
 		return faultproxy.Fault{}
 	})
@@ -221,8 +222,6 @@ func TestLostAnswerOfAChange(t *testing.T) {
 
 // TestWatchThatEnds has a wait go on when the watch says 410 Gone, ends without an event, or is not allowed.
 func TestWatchThatEnds(t *testing.T) {
-	const ready = `{"status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True",
-  "reason": "Accepted", "message": "Done.", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`
 	gone := `{"type": "ERROR", "object": {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Expired",
   "code": 410, "message": "too old resource version"}}`
 	for name, stream := range map[string]string{"gone": gone, "ended": "", "forbidden": "403"} {
@@ -235,7 +234,7 @@ func TestWatchThatEnds(t *testing.T) {
 					return nil
 				}
 				watches.Add(1)
-				w.patchStatus(&v1alpha1.Mandate{ObjectMeta: w.named("acme")}, ready)
+				w.patchStatus(&v1alpha1.Mandate{ObjectMeta: w.named("acme")}, accepted)
 				if stream == "403" {
 					response.StatusCode = http.StatusForbidden
 				}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,11 +155,7 @@ type pair struct {
 
 func newPair(t *testing.T, service planService, seed uint64, number int) *pair {
 	t.Helper()
-	w := &world{T: t, namespace: env.Namespace(t), url: service.url, sandbox: service.sandbox}
-	w.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	w.check(env.WriteKubeconfig(w.kubeconfig))
-	w.Client = newClient(t)
-	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
+	w := newWorldOf(t, service.url, service.sandbox)
 	w.connect()
 	return &pair{
 		world: w, service: service, number: number, manifests: map[string]*manifest{},

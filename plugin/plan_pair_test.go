@@ -5,12 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -49,22 +46,6 @@ func kindName(object client.Object) string {
 	default:
 		return "MandateAction/" + object.GetName()
 	}
-}
-
-func planScheme() *runtime.Scheme {
-	scheme := runtime.NewScheme()
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	utilruntime.Must(corev1.AddToScheme(scheme))
-	return scheme
-}
-
-func newClient(t *testing.T) client.Client {
-	t.Helper()
-	c, err := client.New(env.Config, client.Options{Scheme: planScheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 // apply applies a manifest as GitOps tools do.

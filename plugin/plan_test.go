@@ -165,7 +165,7 @@ func BenchmarkPlan(b *testing.B) {
 	if err := env.WriteKubeconfig(kubeconfig); err != nil {
 		b.Fatal(err)
 	}
-	c, err := client.New(env.Config, client.Options{Scheme: planScheme()})
+	c, err := client.New(env.Config, client.Options{Scheme: newScheme()})
 	if err != nil {
 		b.Fatal(err)
 	}
