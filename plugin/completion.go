@@ -69,7 +69,9 @@ func (s *session) completeNamespaces(
 // names are those of the objects of a list; none if they cannot be read.
 func (c *cluster) names(ctx context.Context, list client.ObjectList, options ...client.ListOption) []string {
 	var names []string
-	err := c.each(ctx, list, func(object client.Object) { names = append(names, printable.Text(object.GetName())) }, options...)
+	err := c.each(ctx, list, func(object client.Object) {
+		names = append(names, printable.Text(object.GetName()))
+	}, options...)
 	if err != nil {
 		return nil
 	}

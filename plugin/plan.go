@@ -182,9 +182,9 @@ func lacksRole(err error) bool {
 // isPrunable reports whether a GitOps tool may delete an object.
 func isPrunable(object client.Object) bool {
 	annotations := object.GetAnnotations()
-	options := annotations["argocd.argoproj.io/sync-options"]
+	options := strings.Split(annotations["argocd.argoproj.io/sync-options"], ",")
 	return annotations["kustomize.toolkit.fluxcd.io/prune"] != "disabled" &&
-		!slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return strings.TrimSpace(o) == "Prune=false" })
+		!slices.ContainsFunc(options, func(o string) bool { return strings.TrimSpace(o) == "Prune=false" })
 }
 
 func (s *session) printPlan(made *plan.Plan, output *outputFlag) error {

@@ -132,14 +132,14 @@ func (c *cluster) mandate(ctx context.Context, name string) (*v1alpha1.Mandate, 
 
 // each reads the objects of a list, page by page. Each object is a copy.
 func (c *cluster) each(
-	ctx context.Context, list client.ObjectList, visit func(client.Object), options ...client.ListOption,
+	ctx context.Context, list client.ObjectList, do func(client.Object), options ...client.ListOption,
 ) error {
 	for next := ""; ; next = list.GetContinue() {
 		if err := c.List(ctx, list, append(options, client.Limit(500), client.Continue(next))...); err != nil {
 			return err
 		}
 		err := meta.EachListItem(list, func(item runtime.Object) error {
-			visit(item.DeepCopyObject().(client.Object)) //nolint:forcetypeassert // all items are objects
+			do(item.DeepCopyObject().(client.Object)) //nolint:forcetypeassert // all items are objects
 			return nil
 		})
 		if err != nil || list.GetContinue() == "" {
