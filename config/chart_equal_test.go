@@ -85,6 +85,7 @@ func withoutInstance(content any) any {
 	switch typed := content.(type) {
 	case map[string]any:
 		delete(typed, "app.kubernetes.io/instance")
+		delete(typed, "jobLabel") // the label that the release, or the name, is in
 		for _, member := range typed {
 			withoutInstance(member)
 		}

@@ -72,6 +72,8 @@ var changedValues = map[string]struct {
 	"metrics.serviceMonitor.tlsConfig":    {to: `{"serverName": "metrics"}`, other: `metrics.serviceMonitor.enabled=true`},
 	"metrics.rules.enabled":               {to: `true`},
 	"metrics.rules.labels":                {to: `{"release": "prometheus"}`, other: `metrics.rules.enabled=true`},
+	"metrics.rules.additionalLabels":      {to: `{"cluster": "eu"}`, other: `metrics.rules.enabled=true`},
+	"metrics.rules.runbookBaseURL":        {to: `"https://wiki/"`, other: `metrics.rules.enabled=true`},
 	"metrics.dashboard.enabled":           {to: `true`},
 	"metrics.dashboard.labels":            {to: `{"dashboards": "yes"}`, other: `metrics.dashboard.enabled=true`},
 	"notifications.enabled":               {to: `false`},

@@ -175,3 +175,46 @@ func TestServiceMonitor(t *testing.T) {
 		t.Errorf("the role of readers has %v, and not %s", role.Rules[0].NonResourceURLs, endpoint.Path)
 	}
 }
+
+// The links to the runbooks are of the chart's version, or go where the values say, and every alert has the additional
+// labels.
+func TestChartAlerts(t *testing.T) {
+	c := in(t, env)
+	const github = "https://github.com/mandate-io/idv/blob/"
+	for values, want := range map[string]string{
+		"":      github + "main/docs/runbooks.md#idvnoleader", // a clone has no version
+		"wiki/": "wiki/idvnoleader",
+	} {
+		rendered := c.render("mandate-operator", "--set=metrics.rules.enabled=true,metrics.rules.additionalLabels.cluster=eu,"+
+			"metrics.rules.runbookBaseURL="+values)
+		found := 0
+		for _, object := range objects(t, rendered) {
+			if object.GetKind() != "PrometheusRule" {
+				continue
+			}
+			var spec struct {
+				Groups []struct {
+					Rules []struct {
+						Alert               string            `json:"alert"`
+						Labels, Annotations map[string]string `json:",omitempty"`
+					} `json:"rules"`
+				} `json:"groups"`
+			}
+			content, err := yaml.Marshal(object.Object["spec"])
+			c.check(err)
+			c.check(yaml.Unmarshal(content, &spec))
+			for _, rule := range spec.Groups[0].Rules {
+				found++
+				if rule.Labels["cluster"] != "eu" || rule.Labels["severity"] == "" || rule.Labels["operator"] == "" {
+					t.Errorf("%s has the labels %v", rule.Alert, rule.Labels)
+				}
+				if got := rule.Annotations["runbook_url"]; rule.Alert == "IDVNoLeader" && got != want {
+					t.Errorf("with %q, the runbook is at %s, want %s", values, got, want)
+				}
+			}
+		}
+		if found < 20 {
+			t.Errorf("there are %d alerts", found)
+		}
+	}
+}

@@ -21,7 +21,7 @@ func TestReplicasCountOnce(t *testing.T) {
 	election, err := env.GrantLeaderElection(t.Context(), w.namespace)
 	w.check(err)
 	first, second := testenv.FreeAddress(t), testenv.FreeAddress(t)
-	counted := `idv_mandates{outcome="",ready="True",reason="Accepted"} 1` + "\n"
+	counted := `idv_mandates{mandate_namespace="` + w.namespace + `",outcome="",ready="True",reason="Accepted"} 1` + "\n"
 	w.connect()
 	w.start(append(election, "--metrics-bind-address="+first)...)
 	w.mandate("acme", "{}")

@@ -22,7 +22,7 @@ import (
 var metric = promauto.With(metrics.Registry)
 
 // No label names a Mandate or a person: their number would grow with the number of people verified, and so would what
-// can be learnt about them.
+// can be learnt about them. Those that name a namespace or a connection are computed, and bounded.
 var (
 	requests = metric.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_service_requests_total",
@@ -54,6 +54,12 @@ var (
 			"recovery of a lost answer, or subscriptions.",
 		Buckets: prometheus.ExponentialBuckets(0.01, 5, 8),
 	}, []string{"kind", "class"})
+	journeySeconds = metric.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "idv_journey_duration_seconds",
+		Help: "Time that people waited, by journey: from a Mandate to Ready, from a notification to the status that shows " +
+			"what changed, and from a decision about an application in review to its outcome.",
+		Buckets: []float64{0.5, 1, 2, 5, 15, 60, 300, 1800, 7200, 43200, 259200},
+	}, []string{"journey"})
 	buildInfo = metric.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "idv_build_info",
 		Help: "1, with the versions of the operator and of Go as labels.",
@@ -75,6 +81,9 @@ func init() {
 		v1alpha1.MandateActionResendInvite, v1alpha1.MandateActionResetIndividual,
 	} {
 		endedActions.WithLabelValues(string(sent), "failed", v1alpha1.ReasonOutcomeUnknown)
+	}
+	for _, journey := range mandate.Journeys {
+		journeySeconds.WithLabelValues(string(journey))
 	}
 	for _, kind := range kinds {
 		unreadableCount.WithLabelValues(kind)
@@ -101,6 +110,10 @@ func observeRequest(r idv.RequestResult) {
 }
 
 func observeRecovery(by mandate.RecoveredBy) { recoveredAnswers.WithLabelValues(string(by)).Inc() }
+
+func observeJourney(journey mandate.Journey, took time.Duration) {
+	journeySeconds.WithLabelValues(string(journey)).Observe(took.Seconds())
+}
 
 func observeAction(actionType v1alpha1.MandateActionType, complete bool, reason string) {
 	result := "failed"

@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -38,7 +39,7 @@ func (c computed) Describe(descriptions chan<- *prometheus.Desc) {
 type series struct {
 	metric *prometheus.Desc
 	number int
-	labels [3]string
+	labels [4]string
 }
 
 // sum computes the metrics.
@@ -180,79 +181,141 @@ func connectionMetrics(connections interface{ Usage() []connection.Usage }, capa
 // expiresSoon is how long before the service deletes an application somebody should look at it.
 const expiresSoon = 7 * 24 * time.Hour
 
+const (
+	// unknownFor is for how long an action with an unknown outcome is counted after its end.
+	unknownFor = time.Hour
+	// maxListedNamespaces is how many namespaces have series of their own. Tenants may make namespaces, so there is a
+	// limit.
+	maxListedNamespaces = 100
+	// otherNamespacesLabel is the label of all others together. No namespace can be called so.
+	otherNamespacesLabel = "_other"
+	// namespaceLabel is not called namespace: Prometheus gives that label to all series of a Pod.
+	namespaceLabel = "mandate_namespace"
+)
+
 var (
 	mandates = prometheus.NewDesc(
 		"idv_mandates",
-		"Mandates by the reason of their condition Ready and by outcome (empty: none yet).",
-		[]string{"ready", "reason", "outcome"}, nil)
+		"Mandates by namespace, by the reason of their condition Ready and by outcome (empty: none yet).",
+		[]string{namespaceLabel, "ready", "reason", "outcome"}, nil)
 	expiringMandates = prometheus.NewDesc(
 		"idv_mandates_expiring",
-		"Mandates without an outcome whose application the service deletes within seven days.", nil, nil)
+		"Mandates without an outcome whose application the service deletes within seven days, by namespace.",
+		[]string{namespaceLabel}, nil)
 	creationWaiting = prometheus.NewDesc(
 		"idv_creation_waiting",
-		"Mandates and MandateActions that wait, because spec.creation of their services allows no more e-mails now.",
-		nil, nil)
+		"Mandates and MandateActions that wait, because spec.creation of their services allows no more e-mails now, by "+
+			"namespace.",
+		[]string{namespaceLabel}, nil)
 	pollLag = prometheus.NewDesc(
 		"idv_poll_lag_seconds",
 		"Delay of the most overdue read of an application; 0 if no read is overdue.",
 		nil, nil)
 	openActions = prometheus.NewDesc(
 		"idv_mandate_actions_open",
-		"MandateActions that have not ended, by type and by the reason of their condition Reconciling (empty: none yet).",
-		[]string{"type", "reason"}, nil)
+		"MandateActions that have not ended, by namespace, by type and by the reason of their condition Reconciling "+
+			"(empty: none yet).",
+		[]string{namespaceLabel, "type", "reason"}, nil)
+	unknownActions = prometheus.NewDesc(
+		"idv_mandate_actions_unknown",
+		"MandateActions that ended within the last hour, and of which nobody knows whether the service carried them out, "+
+			"by namespace.",
+		[]string{namespaceLabel}, nil)
 )
 
 // objectMetrics count the Mandates and MandateActions of the cache. It is not worth an error if the cache is not there
 // yet: readyz shows that.
 func objectMetrics(cache client.Reader, lag func(*v1alpha1.Mandate) time.Duration) computed {
-	all := []*prometheus.Desc{mandates, expiringMandates, creationWaiting, pollLag, openActions}
+	all := []*prometheus.Desc{mandates, expiringMandates, creationWaiting, pollLag, openActions, unknownActions}
 	return computed{all, func(add add) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		var list v1alpha1.MandateList
-		if err := cache.List(ctx, &list, client.UnsafeDisableDeepCopy); err == nil {
-			addMandates(add, list.Items, lag)
-		}
 		var actions v1alpha1.MandateActionList
-		if err := cache.List(ctx, &actions, client.UnsafeDisableDeepCopy); err == nil {
-			addOpen(add, actions.Items)
+		if cache.List(ctx, &list, client.UnsafeDisableDeepCopy) != nil ||
+			cache.List(ctx, &actions, client.UnsafeDisableDeepCopy) != nil {
+			return
 		}
+		listed := listedNamespaces(list.Items, actions.Items)
+		for namespace := range listed {
+			for _, metric := range []*prometheus.Desc{expiringMandates, creationWaiting, unknownActions} {
+				add(metric, 0, namespace)
+			}
+		}
+		addMandates(add, list.Items, listed, lag)
+		addActions(add, actions.Items, listed)
 	}}
 }
 
-func addMandates(add add, all []v1alpha1.Mandate, lag func(*v1alpha1.Mandate) time.Duration) {
-	expiring, longest := 0, time.Duration(0)
+// namespaces are those that have series of their own.
+type namespaces map[string]bool
+
+func (n namespaces) label(of client.Object) string {
+	if n[of.GetNamespace()] {
+		return of.GetNamespace()
+	}
+	return otherNamespacesLabel
+}
+
+// listedNamespaces are the first hundred. If there are more, those with a Mandate that is not Ready come first: they are
+// the ones that somebody looks for.
+func listedNamespaces(mandates []v1alpha1.Mandate, actions []v1alpha1.MandateAction) namespaces {
+	notReady := map[string]int{} // by namespace: 1 if one is not
+	for i := range actions {
+		notReady[actions[i].Namespace] = 0
+	}
+	for i := range mandates {
+		name := mandates[i].Namespace
+		if meta.IsStatusConditionFalse(mandates[i].Status.Conditions, v1alpha1.ConditionReady) {
+			notReady[name] = 1
+		}
+		notReady[name] = max(notReady[name], 0)
+	}
+	names := slices.SortedFunc(maps.Keys(notReady), func(a, b string) int {
+		return cmp.Or(notReady[b]-notReady[a], cmp.Compare(a, b))
+	})
+	listed := namespaces{}
+	for _, name := range names[:min(len(names), maxListedNamespaces)] {
+		listed[name] = true
+	}
+	return listed
+}
+
+func addMandates(add add, all []v1alpha1.Mandate, listed namespaces, lag func(*v1alpha1.Mandate) time.Duration) {
+	longest := time.Duration(0)
 	for i := range all {
-		status := &all[i].Status
+		status, namespace := &all[i].Status, listed.label(&all[i])
 		is, reason := metav1.ConditionUnknown, ""
 		if ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady); ready != nil {
 			is, reason = ready.Status, ready.Reason
 		}
-		add(mandates, 1, string(is), reason, string(status.Outcome))
+		add(mandates, 1, namespace, string(is), reason, string(status.Outcome))
 		if reason == v1alpha1.ReasonCreationBudgetReached {
-			add(creationWaiting, 1)
+			add(creationWaiting, 1, namespace)
 		}
 		if status.Outcome == "" && status.ExpiryTime != nil && time.Until(status.ExpiryTime.Time) < expiresSoon {
-			expiring++
+			add(expiringMandates, 1, namespace)
 		}
 		longest = max(longest, lag(&all[i]))
 	}
-	add(expiringMandates, float64(expiring))
-	add(creationWaiting, 0)
 	add(pollLag, longest.Seconds())
 }
 
-// addOpen counts the MandateActions that have not ended.
-func addOpen(add add, all []v1alpha1.MandateAction) {
+// addActions counts the MandateActions that have not ended, or that ended with an unknown outcome.
+func addActions(add add, all []v1alpha1.MandateAction, listed namespaces) {
 	for i := range all {
-		spec, status := &all[i].Spec, &all[i].Status
-		if status.CompletedTime != nil {
+		spec, status, namespace := &all[i].Spec, &all[i].Status, listed.label(&all[i])
+		if ended := status.CompletedTime; ended != nil {
+			reason := engine.ReasonOf(status.Conditions, v1alpha1.ConditionFailed)
+			if reason == v1alpha1.ReasonOutcomeUnknown && time.Since(ended.Time) < unknownFor {
+				add(unknownActions, 1, namespace)
+			}
 			continue
 		}
 		reason := engine.ReasonOf(status.Conditions, v1alpha1.ConditionReconciling)
-		add(openActions, 1, string(spec.Type), reason)
+		add(openActions, 1, namespace, string(spec.Type), reason)
 		if reason == v1alpha1.ReasonCreationBudgetReached {
-			add(creationWaiting, 1)
+			add(creationWaiting, 1, namespace)
 		}
 	}
 }

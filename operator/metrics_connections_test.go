@@ -35,7 +35,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	for s, value := range connectionMetrics(connections(usage), 10).sum() {
 		number[s.metric]++
 		sums[s.metric] += value
-		failing = failing || s.labels == [3]string{"IdentityService/team-999/default", "open", "reads"} && value == 1
+		failing = failing || s.labels == [4]string{"IdentityService/team-999/default", "open", "reads"} && value == 1
 	}
 	if listed := maxListedConnections + 1; number[circuitBreakers] != listed || number[slotsUsed] != 2*listed {
 		t.Errorf("%d connections have %d series of circuit breakers, and %d of slots",
@@ -82,9 +82,47 @@ func TestExpiring(t *testing.T) {
 			if metric == expiringMandates {
 				got += value
 			}
-		}, []v1alpha1.Mandate{m}, func(*v1alpha1.Mandate) time.Duration { return 0 })
+		}, []v1alpha1.Mandate{m}, nil, func(*v1alpha1.Mandate) time.Duration { return 0 })
 		if got != c.want {
 			t.Errorf("%s: %v are expiring, want %v", name, got, c.want)
 		}
+	}
+}
+
+// However many namespaces there are, the number of series is bounded, those with a Mandate that is not Ready have their
+// own, and nothing is left out of the sum.
+func TestNamespacesAreBounded(t *testing.T) {
+	t.Parallel()
+	const many = 1000
+	var all []v1alpha1.Mandate
+	for i := range many {
+		all = append(all, v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprintf("team-%03d", i)}})
+	}
+	all[many-1].Status.Conditions = []metav1.Condition{
+		{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonRefused},
+	}
+	actions := []v1alpha1.MandateAction{{ObjectMeta: metav1.ObjectMeta{Namespace: "actions-only"}}}
+	listed := listedNamespaces(all, actions)
+	counted := computed{nil, func(add add) {
+		addMandates(add, all, listed, func(*v1alpha1.Mandate) time.Duration { return 0 })
+		addActions(add, actions, listed)
+	}}
+	sums, namespaces := 0.0, map[string]float64{}
+	for s, value := range counted.sum() {
+		if s.metric == mandates {
+			sums += value
+			namespaces[s.labels[0]] += value
+		}
+	}
+	// The namespace without Mandates has one of the places.
+	if len(namespaces) != maxListedNamespaces || sums != many {
+		t.Errorf("%d namespaces have series, and the sum is %v", len(namespaces), sums)
+	}
+	if namespaces["team-999"] != 1 || namespaces[otherNamespacesLabel] != many-maxListedNamespaces+1 {
+		t.Errorf("the one that is not Ready has %v, and the others %v",
+			namespaces["team-999"], namespaces[otherNamespacesLabel])
+	}
+	if !listed["actions-only"] {
+		t.Error("a namespace that has only actions is not counted")
 	}
 }

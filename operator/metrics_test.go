@@ -34,17 +34,18 @@ func TestMetrics(t *testing.T) {
 	w.condition("initech", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonSettling)
 
 	connection := `connection="IdentityService/` + w.namespace + `/default"`
+	namespace := `mandate_namespace="` + w.namespace + `"`
 	var text string
 	w.eventually(func() (bool, string) {
 		text = w.scrape(address)
 		idle := `idv_connection_slots_used{` + connection + `,kind="Mandate"} 0`
-		seen := `idv_mandates{outcome="",ready="False",reason="Settling"} 1` // metrics are of the cache
+		seen := `idv_mandates{` + namespace + `,outcome="",ready="False",reason="Settling"} 1` // metrics are of the cache
 		return strings.Contains(text, idle+"\n") && strings.Contains(text, seen+"\n"),
 			"a reconciliation uses the connection still, or the cache lacks its status"
 	})
 	for _, want := range []string{
-		`idv_mandates{outcome="",ready="True",reason="Accepted"} 2`,
-		`idv_mandates{outcome="",ready="False",reason="Settling"} 1`,
+		`idv_mandates{` + namespace + `,outcome="",ready="True",reason="Accepted"} 2`,
+		`idv_mandates{` + namespace + `,outcome="",ready="False",reason="Settling"} 1`,
 		`idv_create_attempts_total{outcome="created"} 2`,
 		`idv_create_attempts_total{outcome="unknown"} 1`,
 		`idv_service_requests_total{operation="create_application",status="200"} 2`,
@@ -56,7 +57,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("the metrics lack %s", want)
 		}
 	}
-	text = strings.ReplaceAll(text, connection, "") // the one label that names an object
+	text = strings.NewReplacer(connection, "", namespace, "").Replace(text) // the labels that may name something
 	for _, name := range []string{"acme", "globex", "canary", w.namespace, w.url} {
 		if strings.Contains(text, name) {
 			t.Errorf("the metrics contain %s", name)
@@ -90,14 +91,15 @@ func TestBlockedDecisionsAreCounted(t *testing.T) {
 	w.mandate("globex", "{checkReviews: ["+review(w.get("globex"), "document", v1alpha1.CheckDecisionReject)+"]}")
 	w.stalled("acme", v1alpha1.ReasonDecisionRefused)
 	w.stalled("globex", v1alpha1.ReasonReviewRefused)
-	const decision = `idv_mandates{outcome="",ready="False",reason="DecisionRefused"} 1`
+	mandates := `idv_mandates{mandate_namespace="` + w.namespace + `",outcome="",ready=`
+	decision := mandates + `"False",reason="DecisionRefused"} 1`
 	blocked := func(accepted int, decisions bool) {
 		t.Helper()
 		w.eventually(func() (bool, string) {
 			text := w.scrape(address)
-			return strings.Contains(text, fmt.Sprintf(`idv_mandates{outcome="",ready="True",reason="Accepted"} %d`, accepted)) &&
+			return strings.Contains(text, fmt.Sprintf(mandates+`"True",reason="Accepted"} %d`, accepted)) &&
 				strings.Contains(text, decision) == decisions &&
-				strings.Contains(text, `idv_mandates{outcome="",ready="False",reason="ReviewRefused"} 1`), text
+				strings.Contains(text, mandates+`"False",reason="ReviewRefused"} 1`), text
 		})
 	}
 	blocked(1, true)

@@ -210,7 +210,7 @@ func addControllers(
 	mandates := mandate.NewReconciler(mandate.Config{
 		Services: services, Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
 		Budgets: budgets,
-		Events:  manager.GetEventRecorder(fieldOwner), Recovered: observeRecovery,
+		Events:  manager.GetEventRecorder(fieldOwner), Recovered: observeRecovery, Took: observeJourney,
 		SettleDelay: options.settleDelay, DeletionGiveUpAfter: options.deletionGiveUpAfter,
 	})
 	actions := action.NewReconciler(action.Config{

@@ -62,6 +62,8 @@ type Config struct {
 	// Recovered is told when the application of a create without a clear answer is known, and by what. It must not block;
 	// nil: nobody is told.
 	Recovered func(RecoveredBy)
+	// Took is told how long a journey took that has ended. It must not block; nil: nobody is told.
+	Took func(Journey, time.Duration)
 	// SettleDelay is more than twice what the service takes for any request: an attempt may go out until half of it is
 	// over.
 	SettleDelay time.Duration

@@ -83,6 +83,7 @@ var states = explore.NewSchema(map[string]explore.Field{
 
 	"mandate.localState.readAt":          explore.LeftOut(anyTime + ": resume resets it"),
 	"mandate.localState.due":             explore.LeftOut("only a metric reads it"),
+	"mandate.localState.decidable":       explore.LeftOut("only a metric reads it"),
 	"mandate.localState.failures":        {Why: "beyond the threshold, only pauses get longer", Write: writeFailures},
 	"mandate.evidenceFacts.since":        {Why: "only whether a rule has held for long", Write: writeHeld},
 	"mandate.knownSubscription.failures": explore.LeftOut(anyTime),

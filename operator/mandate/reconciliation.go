@@ -317,6 +317,7 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	}
 	if r.application != nil && r.application != before {
 		r.actor.observeEvidence()
+		r.noteDecidable()
 		r.facts.subscription.readHere = true
 	}
 	if r.recordSet {

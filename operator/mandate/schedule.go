@@ -236,6 +236,8 @@ type localState struct {
 	handledRequest string            // the last request to reconcile that was handled
 	// due is readAt, but for reads that fail, which leave it as it was; zero: never.
 	due time.Time
+	// decidable is since when a decision about an application in review waits; zero: none does.
+	decidable time.Time
 	// candidateReads is what was learned of candidates. It is not changed, but replaced.
 	candidateReads *candidateReads
 	subscription   knownSubscription

@@ -34,6 +34,7 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string, failure
 			r.written.Count(r.mandate.Namespace, r.facts.now)
 		}
 		r.recordEvent(&r.mandate.Status, updated)
+		r.observeDurations(&r.mandate.Status, updated, request)
 	}
 	r.learn(func(s *localState) {
 		s.handledRequest = cmp.Or(request, s.handledRequest)

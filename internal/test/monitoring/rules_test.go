@@ -1,7 +1,9 @@
 package monitoring
 
 import (
+	"context"
 	"math"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/template"
 	"go.yaml.in/yaml/v2"
 )
 
@@ -197,7 +200,10 @@ func evaluate(t *testing.T, engine *promql.Engine, samples *Samples, tested *rul
 			if at.Sub(since) >= time.Duration(tested.For) {
 				state = "firing"
 			}
-			series := alertSeries(found.Metric, tested, state)
+			series, err := alertSeries(found, tested, state)
+			if err != nil {
+				t.Fatal(err)
+			}
 			now[of+state] = series
 			samples.Add(series, at, 1)
 		}
@@ -215,13 +221,20 @@ func evaluate(t *testing.T, engine *promql.Engine, samples *Samples, tested *rul
 	}
 }
 
-func alertSeries(found labels.Labels, tested *rule, state string) labels.Labels {
-	builder := labels.NewBuilder(found).Set(model.MetricNameLabel, "ALERTS").
-		Set("alertname", tested.Alert).Set("alertstate", state)
+// alertSeries expands the labels of an alert as Prometheus does. An empty one is none.
+func alertSeries(found promql.Sample, tested *rule, state string) (labels.Labels, error) {
+	builder := labels.NewBuilder(found.Metric).Set(model.MetricNameLabel, "ALERTS")
 	for name, text := range tested.Labels {
-		builder.Set(name, text)
+		data := template.AlertTemplateData(found.Metric.Map(), nil, "", found)
+		expander := template.NewTemplateExpander(context.Background(), "{{$labels := .Labels}}"+text, tested.Alert, data,
+			model.Time(found.T), nil, &url.URL{}, []string{"missingkey=zero"})
+		expanded, err := expander.Expand()
+		if err != nil {
+			return labels.EmptyLabels(), err
+		}
+		builder.Set(name, expanded)
 	}
-	return builder.Labels()
+	return builder.Set("alertname", tested.Alert).Set("alertstate", state).Labels(), nil
 }
 
 // Each alert says what is so, in words, and has a section of the runbooks, which has what somebody needs at night.
