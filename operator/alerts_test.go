@@ -5,11 +5,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -132,86 +130,4 @@ func needPerson(t *testing.T) (reasons []string) {
 		t.Fatalf("docs/status.md has %q", reasons)
 	}
 	return reasons
-}
-
-// The alerts fire for the first loss, although its series did not exist before.
-func TestAlertsOfAFirstLoss(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, sandbox.Options{})
-	address := testenv.FreeAddress(t)
-	w.connect()
-	w.start("--metrics-bind-address="+address, "--settle-delay=10m")
-	w.mandate("acme", "{}")
-	m := w.ready("acme")
-	before := w.scrape(address)
-	_, err := w.client(w.url).DeleteApplication(t.Context(), *m.Status.ApplicationID)
-	w.check(err)
-	w.fault(answerLost)
-	w.mandate("globex", "{}")
-	w.condition("globex", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonSettling)
-	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeDeleted))
-	after := w.scrape(address)
-	tested := 0
-	for _, a := range alerts(t) {
-		if a.Alert != "IDVMandatesVanished" && a.Alert != "IDVCreateAnswerLost" {
-			continue
-		}
-		tested++
-		if fires(t, a.Expr, before, before) {
-			t.Errorf("%s fires before anything is lost", a.Alert)
-		}
-		if !fires(t, a.Expr, before, after) {
-			t.Errorf("%s does not fire: %s", a.Alert, a.Expr)
-		}
-	}
-	if tested != 2 {
-		t.Errorf("%d of 2 alerts were tested", tested)
-	}
-}
-
-var (
-	grown     = regexp.MustCompile(`^sum\((\S+)\) > \(?sum\((\S+) offset \w+\)( or vector\(0\)\))?$`)
-	increased = regexp.MustCompile(`^sum\(increase\((\S+)\[\w+\]\)\) > 0$`)
-)
-
-// fires evaluates the two forms of expression that compare with the past, which is one earlier scrape. As in
-// Prometheus, the sum of no series is empty and matches no comparison, and a new series has no increase.
-func fires(t *testing.T, expression, before, now string) bool {
-	t.Helper()
-	if match := grown.FindStringSubmatch(expression); match != nil {
-		past, current := selected(before, match[2]), selected(now, match[1])
-		return len(current) > 0 && (len(past) > 0 || match[3] != "") && sum(current) > sum(past)
-	}
-	match := increased.FindStringSubmatch(expression)
-	if match == nil {
-		t.Fatalf("this test cannot evaluate %s", expression)
-	}
-	past, increase := selected(before, match[1]), 0.0
-	for series, value := range selected(now, match[1]) {
-		if earlier, ok := past[series]; ok {
-			increase += value - earlier
-		}
-	}
-	return increase > 0
-}
-
-// selected returns the series of a scrape that match a selector with at most one label, such as up{job="a"}.
-func selected(scrape, selector string) map[string]float64 {
-	name, label, _ := strings.Cut(strings.TrimSuffix(selector, "}"), "{")
-	series := map[string]float64{}
-	for line := range strings.Lines(scrape) {
-		labels, value, found := strings.Cut(strings.TrimSpace(line), "} ")
-		if n, err := strconv.ParseFloat(value, 64); found && err == nil && strings.HasPrefix(labels, name+"{") &&
-			strings.Contains(labels, label) {
-			series[labels] = n
-		}
-	}
-	return series
-}
-
-func sum(series map[string]float64) (total float64) {
-	for _, value := range series {
-		total += value
-	}
-	return total
 }

@@ -90,6 +90,16 @@ func faultCases() map[string]faultCase {
 	}
 	const needsPerson, isWaiting = "IDVMandatesNeedAPerson", "IDVMandatesWait"
 	return map[string]faultCase{
+		"healthy": {
+			shows: `idv_mandates\{.*outcome="Completed".*\} 1`,
+			happens: func(w *world) {
+				w.mandate("globex", "{}")
+				w.ready("globex")
+				w.action("reminder", resend)
+				w.actionCompletes("reminder")
+				w.complete(w.get("acme"))
+			},
+		},
 		"answer-lost": {
 			alert: "IDVCreateAnswerLost", happens: with(answerLost), shows: waits(v1alpha1.ReasonSettling),
 		},
@@ -105,7 +115,7 @@ func faultCases() map[string]faultCase {
 			shows: waits(v1alpha1.ReasonForbidden),
 		},
 		"no-such-type": {
-			alert: needsPerson, happens: mandate("{mandateType: {id: 999999}}"), shows: waits(v1alpha1.ReasonMandateTypeNotFound),
+			alert: needsPerson, happens: mandate("{mandateType: {code: absent}}"), shows: waits(v1alpha1.ReasonMandateTypeNotFound),
 		},
 		"too-late": {
 			alert: needsPerson, happens: mandate("{createBefore: 2020-01-01T00:00:00Z}"),
@@ -169,14 +179,15 @@ func faultCases() map[string]faultCase {
 			shows: `idv_circuit_breakers\{.*failing="reads",state="open"\} 1`,
 		},
 		"service-unreachable": {
-			alert:   "IDVCircuitOpen",
-			happens: with(control.Fault{Operation: control.AnyOperation, Kind: control.Close, Times: control.Always}),
-			shows:   `idv_circuit_breakers\{.*state="open"\} 1`,
+			alert: "IDVCircuitOpen", shows: `idv_circuit_breakers\{.*state="open"\} 1`,
+			happens: func(w *world) {
+				w.fault(control.Fault{Operation: control.AnyOperation, Kind: control.Close, Times: control.Always})
+			},
 		},
 		"password-changed": {
 			alert: "IDVLoginRefused", shows: `idv_circuit_breakers\{.*failing="login",state="open"\} 1`,
 			happens: func(w *world) {
-				w.fault(alwaysAnswers(control.GetAccessToken, 401))
+				w.fault(alwaysAnswers(control.Token, 401))
 				w.kubectl("patch", "secret", "idv", "--type=merge", "-p", `{"stringData":{"password":"wrong"}}`)
 				w.request("identityservice/default", "the password was changed")
 			},
@@ -192,7 +203,9 @@ func faultCases() map[string]faultCase {
 			alert: "IDVOperatorErrors", shows: `controller_runtime_reconcile_errors_total\{controller="mandate"\} [1-9]\d`,
 			happens: func(w *world) {
 				w.deny("mandates/status", "false")
-				w.play(w.get("acme"), control.ResultReview)
+				for i := range 10 { // a single one fails less and less often
+					w.mandate(fmt.Sprintf("globex-%d", i), "{}")
+				}
 			},
 		},
 		"object-unreadable": {

@@ -163,3 +163,28 @@ func (w *world) scrape(address string) string {
 	w.check(err)
 	return string(body)
 }
+
+// What people wait for is measured: until a Mandate is Ready, until the status shows what a notification told, and until
+// a decision is carried out. A restart of the operator, and reads that find nothing new, measure nothing.
+func TestJourneysAreMeasured(t *testing.T) {
+	t.Parallel()
+	address := testenv.FreeAddress(t)
+	w, url := notified(t, "--metrics-bind-address="+address)
+	const ready, decision = `idv_journey_duration_seconds_count{journey="ready"} `,
+		`idv_journey_duration_seconds_count{journey="decision"} `
+	w.measures(address, ready+"0", decision+"0", `idv_journey_duration_seconds_count{journey="notification"} 0`)
+	w.mandate("acme", "{}")
+	m := w.ready("acme")
+	w.measures(address, ready+"1", decision+"0")
+	w.play(m, control.ResultReview)
+	w.inReview("acme")
+	w.eventually(func() (bool, string) {
+		text := w.scrape(address)
+		return strings.Contains(text, "\n"+`idv_journey_duration_seconds_count{journey="notification"} `) &&
+			!strings.Contains(text, "\n"+`idv_journey_duration_seconds_count{journey="notification"} 0`), text
+	})
+	w.decide("acme", v1alpha1.DecisionComplete)
+	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
+	w.post(url, fmt.Sprintf(`{"id": %d}`, *m.Status.ApplicationID))
+	w.measures(address, ready+"1", decision+"1")
+}

@@ -67,7 +67,7 @@ charts() {
 		"$out/$chart/files/policy" "$out/$chart/files/monitoring" "$out/$crds"
 	cp "$out/config/rbac/role.yaml" config/rbac/*_role.yaml "$out/$chart/files/rbac"
 	cp config/reports/policy.yaml config/reports/role.yaml "$out/$chart/files/reports"
-	cp config/monitoring/service_monitor.yaml config/monitoring/prometheus_rule.yaml config/monitoring/dashboard.json \
+	cp config/monitoring/service_monitor.yaml config/monitoring/prometheus_rule.yaml config/monitoring/dashboard*.json \
 		"$out/$chart/files/monitoring"
 	cp config/admission/*.yaml "$out/$chart/files/admission"
 	cp config/policy/*.yaml "$out/$chart/files/policy"

@@ -10,7 +10,7 @@ import (
 
 var (
 	recordingFile = flag.String("recording", "", "file with the metrics of a run, which operator's TestRecording writes")
-	pictureFile   = flag.String("picture", "", "file into which the picture of the dashboard is written")
+	pictureFile   = flag.String("picture", "", "file into which the picture of the dashboard is written; that of owners has -owners in its name")
 )
 
 // maxPicture is how many bytes the picture may have.
@@ -26,13 +26,33 @@ func TestDashboard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dashboard, err := ReadDashboard(directory + "dashboard.json")
-	if err != nil {
-		t.Fatal(err)
+	for name, panels := range dashboards {
+		t.Run(name, func(t *testing.T) {
+			dashboard, err := ReadDashboard(directory + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(dashboard.Panels) < panels {
+				t.Fatalf("the dashboard has %d panels", len(dashboard.Panels))
+			}
+			checkPanels(t, dashboard, recording)
+			if *pictureFile != "" {
+				draw(t, dashboard, recording, strings.Replace(*pictureFile, ".svg", suffix(name)+".svg", 1))
+			}
+		})
 	}
-	if len(dashboard.Panels) < 20 {
-		t.Fatalf("the dashboard has %d panels", len(dashboard.Panels))
-	}
+}
+
+// dashboards have at least so many panels.
+var dashboards = map[string]int{"dashboard.json": 20, "dashboard_owners.json": 14}
+
+// suffix is that of the picture.
+func suffix(dashboard string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(dashboard, "dashboard"), ".json"), "_", "-")
+}
+
+func checkPanels(t *testing.T, dashboard *Dashboard, recording *Recording) {
+	t.Helper()
 	ids, titles := map[int]bool{}, map[string]bool{}
 	for _, panel := range dashboard.Panels {
 		if panel.Description == "" || panel.Fields.Defaults.Unit == "" || len(panel.Targets) == 0 || ids[panel.ID] {
@@ -49,9 +69,10 @@ func TestDashboard(t *testing.T) {
 			t.Errorf("%s: %v", panel.Title, err)
 		}
 	}
-	if *pictureFile == "" {
-		return
-	}
+}
+
+func draw(t *testing.T, dashboard *Dashboard, recording *Recording, file string) {
+	t.Helper()
 	picture, err := Draw(dashboard, recording)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +80,7 @@ func TestDashboard(t *testing.T) {
 	if len(picture) > maxPicture {
 		t.Errorf("the picture has %d bytes, more than %d", len(picture), maxPicture)
 	}
-	if err := os.WriteFile(*pictureFile, picture, 0o644); err != nil {
+	if err := os.WriteFile(file, picture, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -71,19 +92,21 @@ func TestDashboardIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dashboard, err := ReadDashboard(directory + "dashboard.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	metric := regexp.MustCompile(`idv_\w+`).FindAllString
 	shown := map[string]bool{}
-	for _, panel := range dashboard.Panels {
-		for _, target := range panel.Targets {
-			for _, name := range metric(target.Query, -1) {
-				name = strings.TrimSuffix(name, "_bucket")
-				shown[name] = true
-				if !strings.Contains(string(page), "`"+name+"`") {
-					t.Errorf("%s: docs/monitoring.md does not have %s", panel.Title, name)
+	for name := range dashboards {
+		dashboard, err := ReadDashboard(directory + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, panel := range dashboard.Panels {
+			for _, target := range panel.Targets {
+				for _, name := range metric(target.Query, -1) {
+					name = strings.TrimSuffix(name, "_bucket")
+					shown[name] = true
+					if !strings.Contains(string(page), "`"+name+"`") {
+						t.Errorf("%s: docs/monitoring.md does not have %s", panel.Title, name)
+					}
 				}
 			}
 		}

@@ -152,7 +152,10 @@ func runUnitTest(t *testing.T, tested *rule, unit *unitTest) {
 	}
 }
 
-var start = time.Unix(0, 0).UTC()
+var (
+	start = time.Unix(0, 0).UTC()
+	stale = math.Float64frombits(value.StaleNaN)
+)
 
 // input makes the series of a test, and says when the last query is.
 func input(t *testing.T, unit *unitTest) (samples *Samples, end time.Time) {
@@ -209,7 +212,7 @@ func evaluate(t *testing.T, engine *promql.Engine, samples *Samples, tested *rul
 		}
 		for name, series := range shown {
 			if now[name].IsEmpty() {
-				samples.Add(series, at, math.Float64frombits(value.StaleNaN))
+				samples.Add(series, at, stale)
 			}
 		}
 		for of := range active {
