@@ -257,8 +257,8 @@ func (n namespaces) label(of client.Object) string {
 	return otherNamespacesLabel
 }
 
-// listedNamespaces are the first hundred. If there are more, those with a Mandate that is not Ready come first: they are
-// the ones that somebody looks for.
+// listedNamespaces are the first hundred. If there are more, those with a Mandate that is not Ready come first: they
+// are the ones that somebody looks for.
 func listedNamespaces(mandates []v1alpha1.Mandate, actions []v1alpha1.MandateAction) namespaces {
 	notReady := map[string]int{} // by namespace: 1 if one is not
 	for i := range actions {

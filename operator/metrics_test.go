@@ -164,8 +164,8 @@ func (w *world) scrape(address string) string {
 	return string(body)
 }
 
-// What people wait for is measured: until a Mandate is Ready, until the status shows what a notification told, and until
-// a decision is carried out. A restart of the operator, and reads that find nothing new, measure nothing.
+// What people wait for is measured: until a Mandate is Ready, until the status shows what a notification told, and
+// until a decision is carried out. What comes after is not measured again.
 func TestJourneysAreMeasured(t *testing.T) {
 	t.Parallel()
 	address := testenv.FreeAddress(t)

@@ -91,7 +91,8 @@ func (p *Panel) Lines(recording *Recording) ([]Line, error) {
 }
 
 func (t *Target) lines(recording *Recording) ([]Line, error) {
-	query := strings.NewReplacer("$__rate_interval", rateInterval, "$connection", ".*", "$namespace", ".*").Replace(t.Query)
+	values := strings.NewReplacer("$__rate_interval", rateInterval, "$connection", ".*", "$namespace", ".*")
+	query := values.Replace(t.Query)
 	options := promql.NewPrometheusQueryOpts(false, maxScrapeGap, nil)
 	prepared, err := newEngine().NewRangeQuery(context.Background(), recording.Samples, options,
 		query, recording.First, recording.Last, time.Second)

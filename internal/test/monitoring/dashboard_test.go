@@ -10,7 +10,7 @@ import (
 
 var (
 	recordingFile = flag.String("recording", "", "file with the metrics of a run, which operator's TestRecording writes")
-	pictureFile   = flag.String("picture", "", "file into which the picture of the dashboard is written; that of owners has -owners in its name")
+	pictureFile   = flag.String("picture", "", "SVG file of the dashboard's picture; that of owners ends with -owners.svg")
 )
 
 // maxPicture is how many bytes the picture may have.

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-var faultsDirectory = flag.String("faults", "", "directory with the metrics of faults, which operator's TestFaults writes")
+var faultsDirectory = flag.String("faults", "", "directory that operator's TestFaults has written into")
 
 const (
 	// history is how long all was well before a fault.
