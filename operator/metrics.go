@@ -56,8 +56,8 @@ var (
 	}, []string{"kind", "class"})
 	journeySeconds = metric.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "idv_journey_duration_seconds",
-		Help: "Time that people waited, by journey: from a Mandate to Ready, from a notification to the status that shows " +
-			"what changed, and from a decision about an application in review to its outcome.",
+		Help: "Time that people waited, by journey: from a Mandate to Ready, from a notification to the status, and from a " +
+			"decision in review to its outcome.",
 		Buckets: []float64{0.5, 1, 2, 5, 15, 60, 300, 1800, 7200, 43200, 259200},
 	}, []string{"journey"})
 	buildInfo = metric.NewGaugeVec(prometheus.GaugeOpts{

@@ -304,7 +304,7 @@ func addMandates(add add, all []v1alpha1.Mandate, listed namespaces, lag func(*v
 // addActions counts the MandateActions that have not ended, or that ended with an unknown outcome.
 func addActions(add add, all []v1alpha1.MandateAction, listed namespaces) {
 	for i := range all {
-		spec, status, namespace := &all[i].Spec, &all[i].Status, listed.label(&all[i])
+		status, namespace := &all[i].Status, listed.label(&all[i])
 		if ended := status.CompletedTime; ended != nil {
 			reason := engine.ReasonOf(status.Conditions, v1alpha1.ConditionFailed)
 			if reason == v1alpha1.ReasonOutcomeUnknown && time.Since(ended.Time) < unknownFor {
@@ -313,7 +313,7 @@ func addActions(add add, all []v1alpha1.MandateAction, listed namespaces) {
 			continue
 		}
 		reason := engine.ReasonOf(status.Conditions, v1alpha1.ConditionReconciling)
-		add(openActions, 1, namespace, string(spec.Type), reason)
+		add(openActions, 1, namespace, string(all[i].Spec.Type), reason)
 		if reason == v1alpha1.ReasonCreationBudgetReached {
 			add(creationWaiting, 1, namespace)
 		}

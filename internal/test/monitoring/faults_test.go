@@ -255,11 +255,13 @@ func TestSimulatedFaults(t *testing.T) {
 		t.Run(alert, func(t *testing.T) {
 			t.Parallel()
 			f := readFault(t, filepath.Join(*faultsDirectory, healthy))
-			f.alert, f.ended, f.after = alert, c.ended, maps.Clone(f.before)
+			f.alert, f.ended = alert, c.ended
+			f.after = maps.Clone(f.before)
 			if c.change != nil {
 				c.change(f.after)
 			}
-			within, step, past := max(c.within, soon), cmp.Or(c.step, time.Minute/2), history
+			within, step := max(c.within, soon), cmp.Or(c.step, time.Minute/2)
+			past := history
 			if c.ended != "" {
 				past = 9 * 24 * time.Hour
 			}
