@@ -3,10 +3,8 @@ package provider
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
@@ -40,14 +38,10 @@ func (e *applicationEphemeral) Schema(
 			"personal data, so Terraform stores it neither in the state nor in the plan. Every plan and every apply " +
 			"that needs the application reads it again.",
 		Attributes: map[string]schema.Attribute{
-			"application_id": schema.Int64Attribute{
-				Required:            true,
-				MarkdownDescription: "ID of the application.",
-				Validators:          []validator.Int64{int64validator.AtLeast(1)},
-			},
-			"name":      sensitiveString("Name of the application."),
-			"reference": sensitiveString("Reference of the application."),
-			"state":     computedString("State of the application, as the service names it."),
+			"application_id": requiredID("ID of the application."),
+			"name":           sensitiveString("Name of the application."),
+			"reference":      sensitiveString("Reference of the application."),
+			"state":          computedString("State of the application, as the service names it."),
 			"mandate_type": schema.SingleNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "Mandate type of the application.",
@@ -73,11 +67,7 @@ func (e *applicationEphemeral) Schema(
 
 func (e *applicationEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var model applicationModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &model)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	service := e.connection.serviceClient(&resp.Diagnostics)
+	service := e.open(ctx, req, resp, &model)
 	if service == nil {
 		return
 	}

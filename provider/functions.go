@@ -14,16 +14,20 @@ import (
 	"github.com/mandate-io/idv/internal/reference"
 )
 
+// namedFunction is what all functions have.
+type namedFunction struct{ name string }
+
+// Metadata implements function.Function.
+func (f namedFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+	resp.Name = f.name
+}
+
 var _ function.Function = (*mandateReferenceFunction)(nil)
 
-type mandateReferenceFunction struct{}
+type mandateReferenceFunction struct{ namedFunction }
 
-func newMandateReferenceFunction() function.Function { return &mandateReferenceFunction{} }
-
-func (f *mandateReferenceFunction) Metadata(
-	_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse,
-) {
-	resp.Name = "mandate_reference"
+func newMandateReferenceFunction() function.Function {
+	return &mandateReferenceFunction{namedFunction{"mandate_reference"}}
 }
 
 func (f *mandateReferenceFunction) Definition(
@@ -98,14 +102,10 @@ func validateReferenceArguments(namespace, name string, prefixes []string) *func
 
 var _ function.Function = (*notificationURLFunction)(nil)
 
-type notificationURLFunction struct{}
+type notificationURLFunction struct{ namedFunction }
 
-func newNotificationURLFunction() function.Function { return &notificationURLFunction{} }
-
-func (f *notificationURLFunction) Metadata(
-	_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse,
-) {
-	resp.Name = "notification_url"
+func newNotificationURLFunction() function.Function {
+	return &notificationURLFunction{namedFunction{"notification_url"}}
 }
 
 func (f *notificationURLFunction) Definition(
@@ -190,14 +190,10 @@ func isServiceNamespace(namespace string) bool {
 
 var _ function.Function = (*urlSHA256Function)(nil)
 
-type urlSHA256Function struct{}
+type urlSHA256Function struct{ namedFunction }
 
-func newURLSHA256Function() function.Function { return &urlSHA256Function{} }
-
-func (f *urlSHA256Function) Metadata(
-	_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse,
-) {
-	resp.Name = "url_sha256"
+func newURLSHA256Function() function.Function {
+	return &urlSHA256Function{namedFunction{"url_sha256"}}
 }
 
 func (f *urlSHA256Function) Definition(

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
@@ -35,12 +33,8 @@ func (e *individualEphemeral) Schema(
 	_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse,
 ) {
 	attributes := map[string]schema.Attribute{
-		"individual_id": schema.Int64Attribute{
-			Required:            true,
-			MarkdownDescription: "ID of the individual.",
-			Validators:          []validator.Int64{int64validator.AtLeast(1)},
-		},
-		"json": sensitiveString("Complete response of the service, as JSON with sorted keys."),
+		"individual_id": requiredID("ID of the individual."),
+		"json":          sensitiveString("Complete response of the service, as JSON with sorted keys."),
 	}
 	maps.Copy(attributes, individualAttributes())
 	maps.Copy(attributes, personAttributes())
@@ -54,11 +48,7 @@ func (e *individualEphemeral) Schema(
 
 func (e *individualEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var model individualEphemeralModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &model)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	service := e.connection.serviceClient(&resp.Diagnostics)
+	service := e.open(ctx, req, resp, &model)
 	if service == nil {
 		return
 	}
@@ -99,11 +89,7 @@ func (e *individualReportEphemeral) Schema(
 			"state nor in the plan. Every plan and every apply that needs the report downloads it again. A report "+
 			"above %d MiB is an error.", maxReportMiB),
 		Attributes: map[string]schema.Attribute{
-			"individual_id": schema.Int64Attribute{
-				Required:            true,
-				MarkdownDescription: "ID of the individual.",
-				Validators:          []validator.Int64{int64validator.AtLeast(1)},
-			},
+			"individual_id": requiredID("ID of the individual."),
 			"content_type": schema.StringAttribute{
 				Computed: true,
 				MarkdownDescription: "Media type of the report, such as `application/pdf`; null if the service returns " +
@@ -120,11 +106,7 @@ func (e *individualReportEphemeral) Open(
 	ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse,
 ) {
 	var model individualReportModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &model)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	service := e.connection.serviceClient(&resp.Diagnostics)
+	service := e.open(ctx, req, resp, &model)
 	if service == nil {
 		return
 	}

@@ -3,9 +3,13 @@ package provider
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	ephemeralschema "github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // dataSource is what all data sources have.
@@ -42,6 +46,22 @@ func (e *ephemeralResource) Configure(
 	_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse,
 ) {
 	e.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
+}
+
+// open reads the configuration of an ephemeral resource. It returns nil after an error.
+func (e *ephemeralResource) open(
+	ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse, config any,
+) *client.Client {
+	if resp.Diagnostics.Append(req.Config.Get(ctx, config)...); resp.Diagnostics.HasError() {
+		return nil
+	}
+	return e.connection.serviceClient(&resp.Diagnostics)
+}
+
+func requiredID(description string) ephemeralschema.Int64Attribute {
+	return ephemeralschema.Int64Attribute{
+		Required: true, MarkdownDescription: description, Validators: []validator.Int64{int64validator.AtLeast(1)},
+	}
 }
 
 func computedString(description string) ephemeralschema.StringAttribute {

@@ -89,81 +89,36 @@ func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *
 		MarkdownDescription: "Manages webhook subscriptions of an identity verification service, and reads its " +
 			"reference data.",
 		Attributes: map[string]schema.Attribute{
-			"base_url": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "Address of the service without `/api/v1`, such as `https://idv.example.com`. " +
-					"`http` is allowed on a loopback host only. Required here or as the environment variable `IDV_BASE_URL`.",
-				Validators: []validator.String{baseURLValidator},
-			},
-			"username": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "Name of a user with API permissions. Can also be set as the environment variable " +
-					"`IDV_USERNAME`.",
-				Validators: notEmpty,
-			},
-			"password": schema.StringAttribute{
-				Optional:  true,
-				Sensitive: true,
-				MarkdownDescription: "Password of `username`. Set it as the environment variable `IDV_PASSWORD` or from " +
-					"an ephemeral value, to keep it out of files.",
-				Validators: notEmpty,
-			},
-			"client_id": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "Client ID, if the service requires one. Can also be set as the environment " +
-					"variable `IDV_CLIENT_ID`.",
-				Validators: notEmpty,
-			},
-			"client_secret": schema.StringAttribute{
-				Optional:  true,
-				Sensitive: true,
-				MarkdownDescription: "Secret of `client_id`. Set it as the environment variable `IDV_CLIENT_SECRET` or " +
-					"from an ephemeral value, to keep it out of files.",
-				Validators: notEmpty,
-			},
-			"token_authorization": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "`Authorization` header of the login, whose format the service does not document. " +
-					"`Auto` sends the client ID and secret as HTTP Basic if both are set, `None` sends no header, `Basic` " +
-					"always sends the client ID and secret, and `UserBasic` sends the user name and password. " +
-					"Can also be set as the environment variable `IDV_TOKEN_AUTHORIZATION`. " +
-					"(Default: `Auto`)",
-				Validators: []validator.String{tokenAuthorizationValidator},
-			},
-			"grant_type": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "Field `grant_type` of the login: `password`, or `client_credentials`, which sends " +
-					"the client ID and secret only. Can also be set as the environment variable `IDV_GRANT_TYPE`. " +
-					"(Default: `password`)",
-				Validators: []validator.String{grantTypeValidator},
-			},
-			"ca_file": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "Path of a PEM file with the certificate authorities to trust instead of those of " +
-					"the system. Can also be set as the environment variable `IDV_CA_FILE`, unless `ca_pem` is set.",
-				Validators: notEmpty,
-			},
-			"ca_pem": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "PEM certificates of the certificate authorities to trust instead of those of the " +
-					"system. Conflicts with `ca_file`.",
-				Validators: notEmpty,
-			},
-			"proxy_url": schema.StringAttribute{
-				Optional:  true,
-				Sensitive: true,
-				MarkdownDescription: "Proxy for all requests, such as `http://proxy.example.com:3128`, with a user and a " +
-					"password if it needs them. The scheme is `http`, `https` or `socks5`. Can also be set as the environment " +
-					"variable `IDV_PROXY_URL`. Otherwise, `HTTPS_PROXY` and `NO_PROXY` apply.",
-				Validators: []validator.String{proxyURLValidator},
-			},
-			"request_timeout": schema.StringAttribute{
-				Optional: true,
-				MarkdownDescription: "Timeout of one operation with its login and retries, as a duration such as `45s` " +
-					"or `2m`. If the timeout ends a request to subscribe, the subscription may exist; a short timeout " +
-					"makes that more likely. Can also be set as the environment variable `IDV_REQUEST_TIMEOUT`. (Default: `30s`)",
-				Validators: []validator.String{durationValidator},
-			},
+			"base_url": optionalString(baseURLValidator, "Address of the service without `/api/v1`, such as "+
+				"`https://idv.example.com`. `http` is allowed on a loopback host only. Required here or as the environment "+
+				"variable `IDV_BASE_URL`."),
+			"username": optionalString(notEmpty, "Name of a user with API permissions. Can also be set as the environment "+
+				"variable `IDV_USERNAME`."),
+			"password": optionalSecret(notEmpty, "Password of `username`. Set it as the environment variable "+
+				"`IDV_PASSWORD` or from an ephemeral value, to keep it out of files."),
+			"client_id": optionalString(notEmpty, "Client ID, if the service requires one. Can also be set as the "+
+				"environment variable `IDV_CLIENT_ID`."),
+			"client_secret": optionalSecret(notEmpty, "Secret of `client_id`. Set it as the environment variable "+
+				"`IDV_CLIENT_SECRET` or from an ephemeral value, to keep it out of files."),
+			"token_authorization": optionalString(tokenAuthorizationValidator, "`Authorization` header of the login, whose "+
+				"format the service does not document. `Auto` sends the client ID and secret as HTTP Basic if both are set, "+
+				"`None` sends no header, `Basic` always sends the client ID and secret, and `UserBasic` sends the user name "+
+				"and password. Can also be set as the environment variable `IDV_TOKEN_AUTHORIZATION`. (Default: `Auto`)"),
+			"grant_type": optionalString(grantTypeValidator, "Field `grant_type` of the login: `password`, or "+
+				"`client_credentials`, which sends the client ID and secret only. Can also be set as the environment "+
+				"variable `IDV_GRANT_TYPE`. (Default: `password`)"),
+			"ca_file": optionalString(notEmpty, "Path of a PEM file with the certificate authorities to trust instead of "+
+				"those of the system. Can also be set as the environment variable `IDV_CA_FILE`, unless `ca_pem` is set."),
+			"ca_pem": optionalString(notEmpty, "PEM certificates of the certificate authorities to trust instead of those "+
+				"of the system. Conflicts with `ca_file`."),
+			"proxy_url": optionalSecret(proxyURLValidator, "Proxy for all requests, such as "+
+				"`http://proxy.example.com:3128`, with a user and a password if it needs them. The scheme is `http`, `https` "+
+				"or `socks5`. Can also be set as the environment variable `IDV_PROXY_URL`. Otherwise, `HTTPS_PROXY` and "+
+				"`NO_PROXY` apply."),
+			"request_timeout": optionalString(durationValidator, "Timeout of one operation with its login and retries, as "+
+				"a duration such as `45s` or `2m`. If the timeout ends a request to subscribe, the subscription may exist; a "+
+				"short timeout makes that more likely. Can also be set as the environment variable `IDV_REQUEST_TIMEOUT`. "+
+				"(Default: `30s`)"),
 			"max_requests_per_second": schema.Float64Attribute{
 				Optional: true,
 				MarkdownDescription: "Maximum number of requests per second for everything that uses this provider " +
@@ -185,6 +140,18 @@ func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *
 			},
 		},
 	}
+}
+
+func optionalString(rule validator.String, description string) schema.StringAttribute {
+	return schema.StringAttribute{
+		Optional: true, MarkdownDescription: description, Validators: []validator.String{rule},
+	}
+}
+
+func optionalSecret(rule validator.String, description string) schema.StringAttribute {
+	attribute := optionalString(rule, description)
+	attribute.Sensitive = true
+	return attribute
 }
 
 // fieldNamesValidator rejects two arguments in one field, where the second would silently replace the first.

@@ -125,17 +125,14 @@ func (d *referenceDataSource) Schema(
 			"code": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: d.codeDescription,
-				Validators:          notEmpty,
+				Validators:          []validator.String{notEmpty},
 			},
 			"name": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: "Display name; not case-sensitive.",
-				Validators:          notEmpty,
+				Validators:          []validator.String{notEmpty},
 			},
-			"description": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "Description; null if the service returns none.",
-			},
+			"description": nullableString("Description"),
 		},
 	}
 }
@@ -301,18 +298,13 @@ func referenceListAttribute(description string) schema.ListNestedAttribute {
 				Computed:            true,
 				MarkdownDescription: "ID; null if the service returns none.",
 			},
-			"code": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "Code; null if the service returns none.",
-			},
-			"name": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "Display name; null if the service returns none.",
-			},
-			"description": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "Description; null if the service returns none.",
-			},
+			"code":        nullableString("Code"),
+			"name":        nullableString("Display name"),
+			"description": nullableString("Description"),
 		}},
 	}
+}
+
+func nullableString(name string) schema.StringAttribute {
+	return schema.StringAttribute{Computed: true, MarkdownDescription: name + "; null if the service returns none."}
 }

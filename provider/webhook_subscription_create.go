@@ -66,7 +66,7 @@ func (r *subscriptionResource) newCreation(
 		return nil
 	}
 	if !c.plan.ApplicationID.IsNull() {
-		lock, ok := r.connection.locks.acquire(ctx, c.plan.ApplicationID.ValueInt64())
+		lock, ok := r.connection.acquire(ctx, c.plan.ApplicationID)
 		if !ok {
 			c.diags.AddError(summaryCreate, "The apply was interrupted before the provider sent a request.")
 			return nil
@@ -126,14 +126,14 @@ func (c *creation) mayCreate(ctx context.Context) bool {
 	result, err := c.lookup(ctx, c.lock.webhooks.get)
 	if err == nil && c.replaced > 0 {
 		c.replaced = len(result.matches)
-		return c.plan.checkAlive(ctx, c.service, c.lock, result, c.diags)
+		return c.plan.checkAlive(ctx, c.lock, result, c.diags)
 	}
-	return c.plan.checkCreate(ctx, c.service, c.lock, result, err, c.diags)
+	return c.plan.checkCreate(ctx, c.lock, result, err, c.diags)
 }
 
 // lookup also finds what this run has created, because the service may return it later.
 func (c *creation) lookup(ctx context.Context, source webhookSource) (lookupResult, error) {
-	result, err := c.plan.lookup(ctx, c.service, forCreate, source)
+	result, err := c.plan.lookup(ctx, forCreate, source)
 	if _, created := c.connection.created.Load(c.plan.key()); err == nil && result.status != lookupFound && created {
 		result = lookupResult{status: lookupFound}
 	}
@@ -201,7 +201,7 @@ func (c *creation) setMatches(result lookupResult) {
 
 // readBack completes the state of a subscription that exists. A failure is only a warning.
 func (c *creation) readBack(ctx context.Context) {
-	result, err := c.plan.lookup(ctx, c.service, forRefresh, c.lock.webhooks.getSince(c.private.Created))
+	result, err := c.plan.lookup(ctx, forRefresh, c.lock.webhooks.getSince(c.private.Created))
 	switch {
 	case err != nil:
 		c.warnNotReadBack(errorDetail(err))
@@ -216,7 +216,7 @@ func (c *creation) readBack(ctx context.Context) {
 
 // readBackWithOthers waits for the lock again. By then, one list has all the subscriptions that were created meanwhile.
 func (c *creation) readBackWithOthers(ctx context.Context) {
-	lock, ok := c.connection.locks.acquire(ctx, c.plan.ApplicationID.ValueInt64())
+	lock, ok := c.connection.acquire(ctx, c.plan.ApplicationID)
 	if !ok {
 		c.warnNotReadBack("The read waited for other subscriptions of the application until it timed out or the apply " +
 			"was interrupted.")
@@ -283,7 +283,7 @@ func (c *creation) search(ctx context.Context) lookupResult {
 	result := lookupResult{reason: "the request to read it failed"}
 	for interval := minPollInterval; ; interval = min(2*interval, maxPollInterval) {
 		// An interrupt or a short timeout may have lost the response. One read is due in any case.
-		latest, err := c.plan.lookup(context.WithoutCancel(ctx), c.service, forCreate, c.lock.webhooks.refresh)
+		latest, err := c.plan.lookup(context.WithoutCancel(ctx), forCreate, c.lock.webhooks.refresh)
 		if err == nil {
 			result = latest
 		}

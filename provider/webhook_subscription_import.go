@@ -122,19 +122,13 @@ var _ list.ListResourceWithConfigure = (*subscriptionListResource)(nil)
 
 // subscriptionListResource lists the subscriptions of one application for `terraform query`. The service has no list of
 // all subscriptions.
-type subscriptionListResource struct{ connection *connection }
+type subscriptionListResource struct{ subscriptionType }
 
 type subscriptionListModel struct {
 	ApplicationID types.Int64 `tfsdk:"application_id"`
 }
 
 func newSubscriptionListResource() list.ListResource { return &subscriptionListResource{} }
-
-func (l *subscriptionListResource) Metadata(
-	_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse,
-) {
-	resp.TypeName = "idv_webhook_subscription"
-}
 
 func (l *subscriptionListResource) ListResourceConfigSchema(
 	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
@@ -150,12 +144,6 @@ func (l *subscriptionListResource) ListResourceConfigSchema(
 			},
 		},
 	}
-}
-
-func (l *subscriptionListResource) Configure(
-	_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse,
-) {
-	l.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (l *subscriptionListResource) List(

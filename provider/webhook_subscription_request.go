@@ -230,23 +230,13 @@ func (m *subscriptionModel) canonicalRequest() ([]byte, bool) {
 	if _, known := m.deliveryURL(); known {
 		delete(fields, m.fieldName("url"))
 	}
-	name := m.fieldName("events")
-	if texts, ok := asTexts(fields[name]); ok {
-		slices.Sort(texts)
-		fields[name] = slices.Compact(texts)
+	name, events := m.fieldName("events"), []string(nil)
+	if json.Unmarshal(jsonFields(string(body))[name], &events) == nil && events != nil {
+		slices.Sort(events)
+		fields[name] = slices.Compact(events)
 	}
 	encoded, err := json.Marshal(fields)
 	return encoded, err == nil
-}
-
-func asTexts(value any) ([]string, bool) {
-	items, ok := value.([]any)
-	texts := make([]string, 0, len(items))
-	for _, item := range items {
-		text, isText := item.(string)
-		texts, ok = append(texts, text), ok && isText
-	}
-	return texts, ok
 }
 
 // sentFor returns the request that was sent, as far as the plan can know: an import does not know all of it, and the
