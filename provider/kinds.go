@@ -52,7 +52,8 @@ func (e *ephemeralResource) Configure(
 func (e *ephemeralResource) open(
 	ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse, config any,
 ) *client.Client {
-	if resp.Diagnostics.Append(req.Config.Get(ctx, config)...); resp.Diagnostics.HasError() {
+	resp.Diagnostics.Append(req.Config.Get(ctx, config)...)
+	if resp.Diagnostics.HasError() {
 		return nil
 	}
 	return e.connection.serviceClient(&resp.Diagnostics)

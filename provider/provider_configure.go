@@ -20,6 +20,31 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
+type providerModel struct {
+	BaseURL              types.String  `tfsdk:"base_url"`
+	Username             types.String  `tfsdk:"username"`
+	Password             types.String  `tfsdk:"password"`
+	ClientID             types.String  `tfsdk:"client_id"`
+	ClientSecret         types.String  `tfsdk:"client_secret"`
+	TokenAuthorization   types.String  `tfsdk:"token_authorization"`
+	GrantType            types.String  `tfsdk:"grant_type"`
+	CAFile               types.String  `tfsdk:"ca_file"`
+	CAPEM                types.String  `tfsdk:"ca_pem"`
+	ProxyURL             types.String  `tfsdk:"proxy_url"`
+	RequestTimeout       types.String  `tfsdk:"request_timeout"`
+	MaxRequestsPerSecond types.Float64 `tfsdk:"max_requests_per_second"`
+	WebhookFieldNames    types.Map     `tfsdk:"webhook_field_names"`
+}
+
+// settings are the provider block, completed by the environment.
+type settings struct {
+	providerModel
+	// variables has the environment variable of each argument that came from one.
+	variables map[string]string
+	// withheld are the variables with credentials that are for another service.
+	withheld []string
+}
+
 // Configure creates the connection that everything below one provider block shares.
 //
 // It logs in at once, so that rejected credentials are one error instead of one for every resource and data source. Any
@@ -226,22 +251,6 @@ func (credentialsValidator) ValidateProvider(
 	}
 }
 
-type providerModel struct {
-	BaseURL              types.String  `tfsdk:"base_url"`
-	Username             types.String  `tfsdk:"username"`
-	Password             types.String  `tfsdk:"password"`
-	ClientID             types.String  `tfsdk:"client_id"`
-	ClientSecret         types.String  `tfsdk:"client_secret"`
-	TokenAuthorization   types.String  `tfsdk:"token_authorization"`
-	GrantType            types.String  `tfsdk:"grant_type"`
-	CAFile               types.String  `tfsdk:"ca_file"`
-	CAPEM                types.String  `tfsdk:"ca_pem"`
-	ProxyURL             types.String  `tfsdk:"proxy_url"`
-	RequestTimeout       types.String  `tfsdk:"request_timeout"`
-	MaxRequestsPerSecond types.Float64 `tfsdk:"max_requests_per_second"`
-	WebhookFieldNames    types.Map     `tfsdk:"webhook_field_names"`
-}
-
 // texts are the arguments that are strings.
 func (m *providerModel) texts() map[string]*types.String {
 	return map[string]*types.String{
@@ -301,15 +310,6 @@ var environmentArguments = []environmentArgument{
 	{attribute: "ca_file", variable: envCAFile},
 	{attribute: "proxy_url", variable: envProxyURL, format: proxyURLValidator},
 	{attribute: "request_timeout", variable: envRequestTimeout, format: durationValidator},
-}
-
-// settings are the provider block, completed by the environment.
-type settings struct {
-	providerModel
-	// variables has the environment variable of each argument that came from one.
-	variables map[string]string
-	// withheld are the variables with credentials that are for another service.
-	withheld []string
 }
 
 // withEnvironment sets the arguments that are null. An unknown argument stays unknown: its own value will count.

@@ -28,11 +28,9 @@ type creation struct {
 	plan       subscriptionModel
 	private    privateData
 	connection *connection
-	service    *client.Client
 	lock       *applicationLock // nil without an application
+	timeout    time.Duration    // 0 if it is not configured
 	deadline   time.Time
-	// searchUntil is when to stop looking for a subscription whose response was lost.
-	searchUntil func() time.Time
 	// replaced is the number of equal subscriptions that this one replaces.
 	replaced int
 	diags    *diag.Diagnostics
@@ -55,14 +53,12 @@ func (r *subscriptionResource) newCreation(
 	c.diags.Append(req.Plan.Get(ctx, &c.plan)...)
 	c.diags.Append(req.Config.GetAttribute(ctx, path.Root("url_wo"), &c.plan.URLWriteOnly)...)
 	c.diags.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &c.plan.PayloadWriteOnly)...)
-	timeout, timeoutDiags := c.plan.Timeouts.Create(ctx, 0)
+	var timeoutDiags diag.Diagnostics
+	c.timeout, timeoutDiags = c.plan.Timeouts.Create(ctx, 0)
 	c.diags.Append(timeoutDiags...)
 	r.connection.complete(&c.plan)
 	c.plan.checkPayloads(c.diags)
-	if c.diags.HasError() {
-		return nil
-	}
-	if c.service = r.connection.serviceClient(c.diags); c.service == nil {
+	if c.diags.HasError() || r.connection.serviceClient(c.diags) == nil {
 		return nil
 	}
 	if !c.plan.ApplicationID.IsNull() {
@@ -73,11 +69,7 @@ func (r *subscriptionResource) newCreation(
 		}
 		c.lock = lock
 	}
-	c.deadline = time.Now().Add(cmp.Or(timeout, defaultTimeout))
-	c.searchUntil = func() time.Time { return time.Now().Add(recoveryTimeout) }
-	if timeout > 0 {
-		c.searchUntil = func() time.Time { return c.deadline }
-	}
+	c.deadline = time.Now().Add(cmp.Or(c.timeout, defaultTimeout))
 	return c
 }
 
@@ -105,7 +97,7 @@ func (c *creation) create(ctx context.Context) createResult {
 	case client.OutcomeOf(err) == client.Unknown:
 		return c.recoverLostResponse(ctx, err)
 	default:
-		addRejection(c.diags, summaryCreate, err, c.plan.requestFields(c.service))
+		addRejection(c.diags, summaryCreate, err, c.plan.requestFields(c.connection.client))
 		if failure, ok := errors.AsType[*client.Error](err); ok && failure.Status == http.StatusConflict {
 			c.diags.AddError("The service may keep only one webhook subscription", "If the service keeps one subscription "+
 				"for the account or for a URL, use one resource for all, and import the subscription that exists.")
@@ -144,7 +136,7 @@ func (c *creation) subscribe(ctx context.Context) (*client.SubscriptionResponse,
 	// An interrupt must not cancel the request: the service would carry it out, and only the response would be lost.
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
 	defer cancel()
-	return c.service.SubscribeWebhook(ctx, c.plan.request())
+	return c.connection.client.SubscribeWebhook(ctx, c.plan.request())
 }
 
 // createdMeanwhile looks again after a pause, in which somebody else may have subscribed the URL. A lookup that proves
@@ -242,7 +234,7 @@ func (c *creation) recoverLostResponse(ctx context.Context, lost error) createRe
 	if c.lock != nil {
 		result = c.search(ctx)
 	}
-	cause := c.plan.requestFields(c.service).errorCause(lost)
+	cause := c.plan.requestFields(c.connection.client).errorCause(lost)
 	switch {
 	case result.status == lookupFound && len(result.matches) == c.replaced+1:
 		c.private.Created = time.Now().UTC()
@@ -279,7 +271,10 @@ func summaryUnclear(err error) string {
 
 // search looks for a subscription until it is there.
 func (c *creation) search(ctx context.Context) lookupResult {
-	until := c.searchUntil()
+	until := time.Now().Add(recoveryTimeout)
+	if c.timeout > 0 {
+		until = c.deadline
+	}
 	result := lookupResult{reason: "the request to read it failed"}
 	for interval := minPollInterval; ; interval = min(2*interval, maxPollInterval) {
 		// An interrupt or a short timeout may have lost the response. One read is due in any case.

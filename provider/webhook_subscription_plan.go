@@ -91,8 +91,8 @@ func (r *subscriptionResource) planCreate(
 		plan.Events = types.SetNull(types.StringType) // computed only after an import
 	}
 	plan.checkPayloads(diags)
-	switch {
-	case private.Unchanged && plan.ApplicationID.IsNull():
+	switch abandoned := plan.DeletionPolicy.ValueString() == deletionAbandon; {
+	case private.Unchanged && abandoned && plan.ApplicationID.IsNull():
 		plan.addNothingToReplaceError(diags)
 	case private.Unchanged:
 		plan.checkDeletionPolicy(causeReplace, diags)
