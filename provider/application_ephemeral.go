@@ -27,13 +27,7 @@ type applicationModel struct {
 }
 
 func newApplicationEphemeral() ephemeral.EphemeralResource {
-	return &applicationEphemeral{ephemeralResource{typeName: "idv_application"}}
-}
-
-func (e *applicationEphemeral) Schema(
-	_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse,
-) {
-	resp.Schema = schema.Schema{
+	return &applicationEphemeral{ephemeralResource{typeName: "idv_application", schema: schema.Schema{
 		MarkdownDescription: "Reads an application (mandate) with its individuals and checks. The result contains " +
 			"personal data, so Terraform stores it neither in the state nor in the plan. Every plan and every apply " +
 			"that needs the application reads it again.",
@@ -62,7 +56,7 @@ func (e *applicationEphemeral) Schema(
 			},
 			"json": sensitiveString("Complete response of the service, as JSON with sorted keys."),
 		},
-	}
+	}}}
 }
 
 func (e *applicationEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {

@@ -14,26 +14,30 @@ import (
 	"github.com/mandate-io/idv/internal/reference"
 )
 
-// namedFunction is what all functions have.
-type namedFunction struct{ name string }
+// describedFunction is what all functions have.
+type describedFunction struct {
+	name       string
+	definition function.Definition
+}
 
 // Metadata implements function.Function.
-func (f namedFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+func (f describedFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
 	resp.Name = f.name
+}
+
+// Definition implements function.Function.
+func (f describedFunction) Definition(
+	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
+) {
+	resp.Definition = f.definition
 }
 
 var _ function.Function = (*mandateReferenceFunction)(nil)
 
-type mandateReferenceFunction struct{ namedFunction }
+type mandateReferenceFunction struct{ describedFunction }
 
 func newMandateReferenceFunction() function.Function {
-	return &mandateReferenceFunction{namedFunction{"mandate_reference"}}
-}
-
-func (f *mandateReferenceFunction) Definition(
-	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
-) {
-	resp.Definition = function.Definition{
+	return &mandateReferenceFunction{describedFunction{"mandate_reference", function.Definition{
 		Summary: "Returns the reference of a Mandate's application",
 		MarkdownDescription: fmt.Sprintf("Returns the reference that the Kubernetes operator gives the application of a "+
 			"`Mandate` without `spec.reference`: prefix, namespace, a dot and name. A reference longer than the "+
@@ -52,7 +56,7 @@ func (f *mandateReferenceFunction) Definition(
 				"most one prefix is allowed.",
 		},
 		Return: function.StringReturn{},
-	}
+	}}}
 }
 
 // The limits of Kubernetes for names, and of IdentityService for its prefix. No Mandate has a reference beyond them.
@@ -102,16 +106,10 @@ func validateReferenceArguments(namespace, name string, prefixes []string) *func
 
 var _ function.Function = (*notificationURLFunction)(nil)
 
-type notificationURLFunction struct{ namedFunction }
+type notificationURLFunction struct{ describedFunction }
 
 func newNotificationURLFunction() function.Function {
-	return &notificationURLFunction{namedFunction{"notification_url"}}
-}
-
-func (f *notificationURLFunction) Definition(
-	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
-) {
-	resp.Definition = function.Definition{
+	return &notificationURLFunction{describedFunction{"notification_url", function.Definition{
 		Summary: "Returns the URL of the operator's notification receiver",
 		MarkdownDescription: "Returns the URL at which the Kubernetes operator receives notifications of the service: " +
 			"`BASE/notifications/NAMESPACE/NAME/TOKEN`. The function needs no cluster and no service. The result is " +
@@ -140,7 +138,7 @@ func (f *notificationURLFunction) Definition(
 			},
 		},
 		Return: function.StringReturn{},
-	}
+	}}}
 }
 
 func (f *notificationURLFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
@@ -190,16 +188,10 @@ func isServiceNamespace(namespace string) bool {
 
 var _ function.Function = (*urlSHA256Function)(nil)
 
-type urlSHA256Function struct{ namedFunction }
+type urlSHA256Function struct{ describedFunction }
 
 func newURLSHA256Function() function.Function {
-	return &urlSHA256Function{namedFunction{"url_sha256"}}
-}
-
-func (f *urlSHA256Function) Definition(
-	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
-) {
-	resp.Definition = function.Definition{
+	return &urlSHA256Function{describedFunction{"url_sha256", function.Definition{
 		Summary: "Returns the digest of a URL in the ID of a webhook subscription",
 		MarkdownDescription: "Returns the SHA-256 of a URL as 64 hexadecimal digits, for the import of an " +
 			"`idv_webhook_subscription`. All forms of a URL that RFC 3986 (6.2) makes equal have the same digest.",
@@ -207,7 +199,7 @@ func (f *urlSHA256Function) Definition(
 			function.StringParameter{Name: "url", MarkdownDescription: "URL that the service delivers to."},
 		},
 		Return: function.StringReturn{},
-	}
+	}}}
 }
 
 func (f *urlSHA256Function) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {

@@ -26,24 +26,18 @@ type individualEphemeralModel struct {
 }
 
 func newIndividualEphemeral() ephemeral.EphemeralResource {
-	return &individualEphemeral{ephemeralResource{typeName: "idv_individual"}}
-}
-
-func (e *individualEphemeral) Schema(
-	_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse,
-) {
 	attributes := map[string]schema.Attribute{
 		"individual_id": requiredID("ID of the individual."),
 		"json":          sensitiveString("Complete response of the service, as JSON with sorted keys."),
 	}
 	maps.Copy(attributes, individualAttributes())
 	maps.Copy(attributes, personAttributes())
-	resp.Schema = schema.Schema{
+	return &individualEphemeral{ephemeralResource{typeName: "idv_individual", schema: schema.Schema{
 		MarkdownDescription: "Reads the personal data of an individual and the progress of the verification. Terraform " +
 			"stores the result neither in the state nor in the plan. Every plan and every apply that needs the " +
 			"individual reads it again. An attribute that the service does not return is null.",
 		Attributes: attributes,
-	}
+	}}}
 }
 
 func (e *individualEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
@@ -77,13 +71,7 @@ type individualReportModel struct {
 }
 
 func newIndividualReportEphemeral() ephemeral.EphemeralResource {
-	return &individualReportEphemeral{ephemeralResource{typeName: "idv_individual_report"}}
-}
-
-func (e *individualReportEphemeral) Schema(
-	_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse,
-) {
-	resp.Schema = schema.Schema{
+	return &individualReportEphemeral{ephemeralResource{typeName: "idv_individual_report", schema: schema.Schema{
 		MarkdownDescription: fmt.Sprintf("Downloads the report about an individual. The service has a report once the "+
 			"individual has completed the checks. The report is personal data, so Terraform stores it neither in the "+
 			"state nor in the plan. Every plan and every apply that needs the report downloads it again. A report "+
@@ -99,7 +87,7 @@ func (e *individualReportEphemeral) Schema(
 			"content_base64": sensitiveString("Content of the report, encoded as base64. On Linux, an environment " +
 				"variable of a provisioner holds at most 128 KiB; pass a larger report to a write-only argument."),
 		},
-	}
+	}}}
 }
 
 func (e *individualReportEphemeral) Open(

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	dataschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	ephemeralschema "github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -15,12 +16,18 @@ import (
 // dataSource is what all data sources have.
 type dataSource struct {
 	typeName   string
+	schema     dataschema.Schema
 	connection *connection
 }
 
 // Metadata implements datasource.DataSource.
 func (d *dataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = d.typeName
+}
+
+// Schema implements datasource.DataSource.
+func (d *dataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = d.schema
 }
 
 // Configure implements datasource.DataSourceWithConfigure.
@@ -33,12 +40,18 @@ func (d *dataSource) Configure(
 // ephemeralResource is what all ephemeral resources have.
 type ephemeralResource struct {
 	typeName   string
+	schema     ephemeralschema.Schema
 	connection *connection
 }
 
 // Metadata implements ephemeral.EphemeralResource.
 func (e *ephemeralResource) Metadata(_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
 	resp.TypeName = e.typeName
+}
+
+// Schema implements ephemeral.EphemeralResource.
+func (e *ephemeralResource) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
+	resp.Schema = e.schema
 }
 
 // Configure implements ephemeral.EphemeralResourceWithConfigure.

@@ -28,13 +28,7 @@ type referencesModel struct {
 }
 
 func newReferencesDataSource() datasource.DataSource {
-	return &referencesDataSource{dataSource{typeName: "idv_references"}}
-}
-
-func (d *referencesDataSource) Schema(
-	_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse,
-) {
-	resp.Schema = schema.Schema{
+	return &referencesDataSource{dataSource{typeName: "idv_references", schema: schema.Schema{
 		MarkdownDescription: "Reads the reference data of the service: mandate types, countries and document types. All " +
 			"data sources of a run share one request.",
 		Attributes: map[string]schema.Attribute{
@@ -47,7 +41,7 @@ func (d *referencesDataSource) Schema(
 					"response: the service does not document its format, so other fields may hold personal data.",
 			},
 		},
-	}
+	}}}
 }
 
 func (d *referencesDataSource) Read(
