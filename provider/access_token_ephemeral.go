@@ -27,16 +27,9 @@ func newAccessTokenEphemeral() ephemeral.EphemeralResource {
 			"provisioners that send requests to the service. Terraform stores the token neither in the state nor in " +
 			"the plan. The provider itself uses the same token, so do not revoke it.",
 		Attributes: map[string]schema.Attribute{
-			"token": schema.StringAttribute{
-				Computed:            true,
-				Sensitive:           true,
-				MarkdownDescription: "Access token, for the header `Authorization: Bearer TOKEN`.",
-			},
-			"renew_at": schema.StringAttribute{
-				Computed: true,
-				MarkdownDescription: "Time until which the token can be used safely, in RFC 3339 format and UTC: four " +
-					"fifths of the lifetime that the service reports, or of one hour if it reports none.",
-			},
+			"token": sensitiveString("Access token, for the header `Authorization: Bearer TOKEN`."),
+			"renew_at": computedString("Time until which the token can be used safely, in RFC 3339 format and UTC: four " +
+				"fifths of the lifetime that the service reports, or of one hour if it reports none."),
 		},
 	}}}
 }

@@ -78,12 +78,9 @@ func newIndividualReportEphemeral() ephemeral.EphemeralResource {
 			"above %d MiB is an error.", maxReportMiB),
 		Attributes: map[string]schema.Attribute{
 			"individual_id": requiredID("ID of the individual."),
-			"content_type": schema.StringAttribute{
-				Computed: true,
-				MarkdownDescription: "Media type of the report, such as `application/pdf`; null if the service returns " +
-					"none. The service does not document the format: an `application/json` report may contain the " +
-					"document or its address.",
-			},
+			"content_type": computedString("Media type of the report, such as `application/pdf`; null if the service " +
+				"returns none. The service does not document the format: an `application/json` report may contain the " +
+				"document or its address."),
 			"content_base64": sensitiveString("Content of the report, encoded as base64. On Linux, an environment " +
 				"variable of a provisioner holds at most 128 KiB; pass a larger report to a write-only argument."),
 		},
