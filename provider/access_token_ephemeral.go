@@ -22,29 +22,16 @@ type accessTokenModel struct {
 }
 
 func newAccessTokenEphemeral() ephemeral.EphemeralResource {
-	return &accessTokenEphemeral{ephemeralResource{typeName: "idv_access_token"}}
-}
-
-func (e *accessTokenEphemeral) Schema(
-	_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse,
-) {
-	resp.Schema = schema.Schema{
+	return &accessTokenEphemeral{ephemeralResource{typeName: "idv_access_token", schema: schema.Schema{
 		MarkdownDescription: "Provides the access token of the provider configuration to other providers and to " +
 			"provisioners that send requests to the service. Terraform stores the token neither in the state nor in " +
 			"the plan. The provider itself uses the same token, so do not revoke it.",
 		Attributes: map[string]schema.Attribute{
-			"token": schema.StringAttribute{
-				Computed:            true,
-				Sensitive:           true,
-				MarkdownDescription: "Access token, for the header `Authorization: Bearer TOKEN`.",
-			},
-			"renew_at": schema.StringAttribute{
-				Computed: true,
-				MarkdownDescription: "Time until which the token can be used safely, in RFC 3339 format and UTC: four " +
-					"fifths of the lifetime that the service reports, or of one hour if it reports none.",
-			},
+			"token": sensitiveString("Access token, for the header `Authorization: Bearer TOKEN`."),
+			"renew_at": computedString("Time until which the token can be used safely, in RFC 3339 format and UTC: four " +
+				"fifths of the lifetime that the service reports, or of one hour if it reports none."),
 		},
-	}
+	}}}
 }
 
 func (e *accessTokenEphemeral) Open(ctx context.Context, _ ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {

@@ -3,10 +3,8 @@ package provider
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
@@ -29,25 +27,15 @@ type applicationModel struct {
 }
 
 func newApplicationEphemeral() ephemeral.EphemeralResource {
-	return &applicationEphemeral{ephemeralResource{typeName: "idv_application"}}
-}
-
-func (e *applicationEphemeral) Schema(
-	_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse,
-) {
-	resp.Schema = schema.Schema{
+	return &applicationEphemeral{ephemeralResource{typeName: "idv_application", schema: schema.Schema{
 		MarkdownDescription: "Reads an application (mandate) with its individuals and checks. The result contains " +
 			"personal data, so Terraform stores it neither in the state nor in the plan. Every plan and every apply " +
 			"that needs the application reads it again.",
 		Attributes: map[string]schema.Attribute{
-			"application_id": schema.Int64Attribute{
-				Required:            true,
-				MarkdownDescription: "ID of the application.",
-				Validators:          []validator.Int64{int64validator.AtLeast(1)},
-			},
-			"name":      sensitiveString("Name of the application."),
-			"reference": sensitiveString("Reference of the application."),
-			"state":     computedString("State of the application, as the service names it."),
+			"application_id": requiredID("ID of the application."),
+			"name":           sensitiveString("Name of the application."),
+			"reference":      sensitiveString("Reference of the application."),
+			"state":          computedString("State of the application, as the service names it."),
 			"mandate_type": schema.SingleNestedAttribute{
 				Computed:            true,
 				MarkdownDescription: "Mandate type of the application.",
@@ -68,16 +56,12 @@ func (e *applicationEphemeral) Schema(
 			},
 			"json": sensitiveString("Complete response of the service, as JSON with sorted keys."),
 		},
-	}
+	}}}
 }
 
 func (e *applicationEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var model applicationModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &model)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	service := e.connection.serviceClient(&resp.Diagnostics)
+	service := e.open(ctx, req, resp, &model)
 	if service == nil {
 		return
 	}

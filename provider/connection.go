@@ -27,7 +27,8 @@ type connection struct {
 	// fieldNames maps the arguments of a subscription to the names that the service uses for them.
 	fieldNames map[string]string
 
-	locks     applicationLocks
+	mu        sync.Mutex // of locks
+	locks     map[int64]*applicationLock
 	abandoned abandonedSubscriptions
 	// managed and created hold the subscriptions of the state, and those that this run has created, by key.
 	managed, created sync.Map

@@ -3,20 +3,31 @@ package provider
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	dataschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	ephemeralschema "github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // dataSource is what all data sources have.
 type dataSource struct {
 	typeName   string
+	schema     dataschema.Schema
 	connection *connection
 }
 
 // Metadata implements datasource.DataSource.
 func (d *dataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = d.typeName
+}
+
+// Schema implements datasource.DataSource.
+func (d *dataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = d.schema
 }
 
 // Configure implements datasource.DataSourceWithConfigure.
@@ -29,6 +40,7 @@ func (d *dataSource) Configure(
 // ephemeralResource is what all ephemeral resources have.
 type ephemeralResource struct {
 	typeName   string
+	schema     ephemeralschema.Schema
 	connection *connection
 }
 
@@ -37,11 +49,33 @@ func (e *ephemeralResource) Metadata(_ context.Context, _ ephemeral.MetadataRequ
 	resp.TypeName = e.typeName
 }
 
+// Schema implements ephemeral.EphemeralResource.
+func (e *ephemeralResource) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
+	resp.Schema = e.schema
+}
+
 // Configure implements ephemeral.EphemeralResourceWithConfigure.
 func (e *ephemeralResource) Configure(
 	_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse,
 ) {
 	e.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
+}
+
+// open reads the configuration of an ephemeral resource. It returns nil after an error.
+func (e *ephemeralResource) open(
+	ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse, config any,
+) *client.Client {
+	resp.Diagnostics.Append(req.Config.Get(ctx, config)...)
+	if resp.Diagnostics.HasError() {
+		return nil
+	}
+	return e.connection.serviceClient(&resp.Diagnostics)
+}
+
+func requiredID(description string) ephemeralschema.Int64Attribute {
+	return ephemeralschema.Int64Attribute{
+		Required: true, MarkdownDescription: description, Validators: []validator.Int64{int64validator.AtLeast(1)},
+	}
 }
 
 func computedString(description string) ephemeralschema.StringAttribute {

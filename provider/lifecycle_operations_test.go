@@ -161,12 +161,17 @@ func applied(url, more string) func(*testing.T, *lifecycleCell) {
 	}
 }
 
+const replaceTriggeredBy = "lifecycle {\n    replace_triggered_by = [terraform_data.trigger]\n  }"
+
+func trigger(value string) string {
+	return fmt.Sprintf("resource \"terraform_data\" \"trigger\" {\n  input = %q\n}\n", value)
+}
+
 // triggered configures replace_triggered_by, and applies the first value.
 func triggered(value string) func(*testing.T, *lifecycleCell) {
 	return func(t *testing.T, l *lifecycleCell) {
 		t.Helper()
-		l.write(t, l.subscription(receiver, "lifecycle {\n    replace_triggered_by = [terraform_data.trigger]\n  }")+
-			fmt.Sprintf("resource \"terraform_data\" \"trigger\" {\n  input = %q\n}\n", value))
+		l.write(t, l.subscription(receiver, replaceTriggeredBy)+trigger(value))
 		if value == "first" {
 			l.must(t, "apply", "-auto-approve")
 		}

@@ -1,21 +1,29 @@
 // Package provider is the Terraform provider of the identity verification service.
 //
 // Webhook subscriptions are a managed resource. Data sources read reference data. Tokens and personal data are
-// ephemeral resources, so they are never in a state or a plan. An operation that e-mails a person is an action. Each
-// has a file of its own. webhook_subscription_resource.go tells how a subscription is created, read, updated and
-// deleted. The files beside it have one concern each.
+// ephemeral resources, so they are never in a state or a plan. An operation that e-mails a person is an action.
+// webhook_subscription_resource.go tells how a subscription is created, read, updated and deleted. The files beside it
+// have one concern each.
 package provider
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 // Address is the source address of the provider.
@@ -74,4 +82,95 @@ func (p *idvProvider) Actions(context.Context) []func() action.Action {
 
 func (p *idvProvider) ListResources(context.Context) []func() list.ListResource {
 	return []func() list.ListResource{newSubscriptionListResource}
+}
+
+func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Manages webhook subscriptions of an identity verification service, and reads its " +
+			"reference data.",
+		Attributes: map[string]schema.Attribute{
+			"base_url": optionalString(baseURLValidator, "Address of the service without `/api/v1`, such as "+
+				"`https://idv.example.com`. `http` is allowed on a loopback host only. Required here or as the environment "+
+				"variable `IDV_BASE_URL`."),
+			"username": optionalString(notEmpty, "Name of a user with API permissions. Can also be set as the environment "+
+				"variable `IDV_USERNAME`."),
+			"password": optionalSecret(notEmpty, "Password of `username`. Set it as the environment variable "+
+				"`IDV_PASSWORD` or from an ephemeral value, to keep it out of files."),
+			"client_id": optionalString(notEmpty, "Client ID, if the service requires one. Can also be set as the "+
+				"environment variable `IDV_CLIENT_ID`."),
+			"client_secret": optionalSecret(notEmpty, "Secret of `client_id`. Set it as the environment variable "+
+				"`IDV_CLIENT_SECRET` or from an ephemeral value, to keep it out of files."),
+			"token_authorization": optionalString(tokenAuthorizationValidator, "`Authorization` header of the login, whose "+
+				"format the service does not document. `Auto` sends the client ID and secret as HTTP Basic if both are set, "+
+				"`None` sends no header, `Basic` always sends the client ID and secret, and `UserBasic` sends the user name "+
+				"and password. Can also be set as the environment variable `IDV_TOKEN_AUTHORIZATION`. (Default: `Auto`)"),
+			"grant_type": optionalString(grantTypeValidator, "Field `grant_type` of the login: `password`, or "+
+				"`client_credentials`, which sends the client ID and secret only. Can also be set as the environment "+
+				"variable `IDV_GRANT_TYPE`. (Default: `password`)"),
+			"ca_file": optionalString(notEmpty, "Path of a PEM file with the certificate authorities to trust instead of "+
+				"those of the system. Can also be set as the environment variable `IDV_CA_FILE`, unless `ca_pem` is set."),
+			"ca_pem": optionalString(notEmpty, "PEM certificates of the certificate authorities to trust instead of those "+
+				"of the system. Conflicts with `ca_file`."),
+			"proxy_url": optionalSecret(proxyURLValidator, "Proxy for all requests, such as "+
+				"`http://proxy.example.com:3128`, with a user and a password if it needs them. The scheme is `http`, `https` "+
+				"or `socks5`. Can also be set as the environment variable `IDV_PROXY_URL`. Otherwise, `HTTPS_PROXY` and "+
+				"`NO_PROXY` apply."),
+			"request_timeout": optionalString(durationValidator, "Timeout of one operation with its login and retries, as "+
+				"a duration such as `45s` or `2m`. If the timeout ends a request to subscribe, the subscription may exist; a "+
+				"short timeout makes that more likely. Can also be set as the environment variable `IDV_REQUEST_TIMEOUT`. "+
+				"(Default: `30s`)"),
+			"max_requests_per_second": schema.Float64Attribute{
+				Optional: true,
+				MarkdownDescription: "Maximum number of requests per second for everything that uses this provider " +
+					"block, at least 1. If omitted, only Terraform's `-parallelism` and the service's `Retry-After` " +
+					"limit the requests.",
+				// With less, ten concurrent operations would wait for each other longer than their timeout.
+				Validators: []validator.Float64{float64validator.AtLeast(1)},
+			},
+			"webhook_field_names": schema.MapAttribute{
+				Optional:    true,
+				ElementType: types.StringType,
+				MarkdownDescription: "Names of the request fields for `url`, `events` and `application_id` of a webhook " +
+					"subscription, if the service uses other names, such as `{ url = \"target_url\" }`.",
+				Validators: []validator.Map{
+					mapvalidator.KeysAre(stringvalidator.OneOf("url", "events", "application_id")),
+					mapvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
+					fieldNamesValidator{},
+				},
+			},
+		},
+	}
+}
+
+func optionalString(rule validator.String, description string) schema.StringAttribute {
+	return schema.StringAttribute{
+		Optional: true, MarkdownDescription: description, Validators: []validator.String{rule},
+	}
+}
+
+func optionalSecret(rule validator.String, description string) schema.StringAttribute {
+	attribute := optionalString(rule, description)
+	attribute.Sensitive = true
+	return attribute
+}
+
+// fieldNamesValidator rejects two arguments in one field, where the second would silently replace the first.
+type fieldNamesValidator struct{}
+
+func (fieldNamesValidator) Description(context.Context) string { return "the names must differ" }
+
+func (v fieldNamesValidator) MarkdownDescription(ctx context.Context) string {
+	return v.Description(ctx)
+}
+
+func (fieldNamesValidator) ValidateMap(_ context.Context, req validator.MapRequest, resp *validator.MapResponse) {
+	names, attributes := stringsOf(req.ConfigValue), map[string]string{}
+	for _, attribute := range []string{"url", "events", "application_id"} {
+		name := cmp.Or(names[attribute], attribute)
+		if other, ok := attributes[name]; ok {
+			resp.Diagnostics.AddAttributeError(req.Path, "Invalid webhook_field_names", fmt.Sprintf(
+				"%#q and %#q have the same field name %q. Give each a field name of its own.", other, attribute, name))
+		}
+		attributes[name] = attribute
+	}
 }

@@ -23,7 +23,7 @@ type formatValidator struct {
 	valid     func(string) bool
 }
 
-var notEmpty = []validator.String{stringvalidator.LengthAtLeast(1)}
+var notEmpty = stringvalidator.LengthAtLeast(1)
 
 var (
 	baseURLValidator = formatValidator{

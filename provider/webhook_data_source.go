@@ -31,13 +31,7 @@ type webhookModel struct {
 }
 
 func newWebhookDataSource() datasource.DataSource {
-	return &webhookDataSource{dataSource{typeName: "idv_webhook"}}
-}
-
-func (d *webhookDataSource) Schema(
-	_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse,
-) {
-	resp.Schema = schema.Schema{
+	return &webhookDataSource{dataSource{typeName: "idv_webhook", schema: schema.Schema{
 		MarkdownDescription: "Reads the webhooks of an application, for debugging and monitoring. The service does not " +
 			"document the format of its response: it may return one webhook, a list, or an error if there is none. The " +
 			"data source always returns a list, which is empty if there is no webhook.",
@@ -77,7 +71,7 @@ func (d *webhookDataSource) Schema(
 					"the response.",
 			},
 		},
-	}
+	}}}
 }
 
 func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {

@@ -30,9 +30,8 @@ type answer struct {
 }
 
 var (
-	always  = [3]lookupStatus{lookupFound, lookupFound, lookupFound}
-	absent  = [3]lookupStatus{lookupAbsent, lookupAbsent, lookupAbsent}
-	nothing = [3]lookupStatus{}
+	always = [3]lookupStatus{lookupFound, lookupFound, lookupFound}
+	absent = [3]lookupStatus{lookupAbsent, lookupAbsent, lookupAbsent}
 )
 
 // The rows of the table in the guide "Import", which a test compares.
@@ -54,32 +53,31 @@ var (
 		reason:      "the response of the service is empty",
 	}
 	answerOther = answer{
-		description: "Another webhook, which is not in a list", proves: nothing,
-		reason: "the service returns another webhook of the application, and possibly not all",
+		description: "Another webhook, which is not in a list",
+		reason:      "the service returns another webhook of the application, and possibly not all",
 	}
 	answerPartOfList = answer{
 		description: "A list without the subscription, with a next page, a larger count, or an entry without a URL",
-		proves:      nothing,
 		reason:      "the service returns only a part of the webhooks of the application",
 	}
 	answerUnclear = answer{
-		description: "Other JSON, such as a message, or a webhook without a URL", proves: nothing,
-		reason: "the response of the service contains no webhook with a URL",
+		description: "Other JSON, such as a message, or a webhook without a URL",
+		reason:      "the response of the service contains no webhook with a URL",
 	}
 	answerForeignNotFound = answer{
-		description: "HTTP 404 or 410 without such a body, such as a page of a proxy", proves: nothing, foreign: true,
+		description: "HTTP 404 or 410 without such a body, such as a page of a proxy", foreign: true,
 		reason: "the response is an HTTP 404 without the problem body of the service, so it may come from a proxy",
 	}
 	answerNotJSON = answer{
-		description: "HTTP 2xx without JSON, such as a page of a captive portal", proves: nothing, foreign: true,
+		description: "HTTP 2xx without JSON, such as a page of a captive portal", foreign: true,
 		reason: "the response is not JSON, so it may come from a proxy",
 	}
 	answerRedirect = answer{
-		description: "A redirect", proves: nothing, foreign: true,
+		description: "A redirect", foreign: true,
 		reason: "the response is a redirect, which may come from a proxy",
 	}
 	answerFailure = answer{
-		description: "Any other status, such as 401, 429 or 502, or no response", proves: nothing, foreign: true,
+		description: "Any other status, such as 401, 429 or 502, or no response", foreign: true,
 		reason: "the request failed",
 	}
 )

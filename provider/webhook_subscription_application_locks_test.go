@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
 )
@@ -17,19 +18,17 @@ func TestWebhookCacheGetSince(t *testing.T) {
 	before := func(first time.Time) time.Time { return first.Add(-time.Nanosecond) }
 	after := func(first time.Time) time.Time { return first.Add(time.Nanosecond) }
 	for name, test := range map[string]struct {
-		since    func(first time.Time) time.Time
-		urlField string
-		shared   bool
+		since  func(first time.Time) time.Time
+		shared bool
 	}{
-		"subscribed before the request":    {before, "url", true},
-		"subscribed after the request":     {after, "url", false},
-		"subscribed at the same time":      {func(first time.Time) time.Time { return first }, "url", false},
-		"the field of the URL has changed": {before, "target", false},
+		"subscribed before the request": {before, true},
+		"subscribed after the request":  {after, false},
+		"subscribed at the same time":   {func(first time.Time) time.Time { return first }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var cache webhookCache
-			first := cache.refresh(t.Context(), service, 4711, "url")
-			second := cache.getSince(test.since(first.requestedAt))(t.Context(), service, 4711, test.urlField)
+			cache := newWebhookCache(service, "url")
+			first := cache.refresh(t.Context())
+			second := cache.getSince(test.since(first.requestedAt))(t.Context())
 			if first.err != nil || second.err != nil {
 				t.Fatal(first.err, second.err)
 			}
@@ -54,11 +53,11 @@ func TestWebhookCacheGet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
 			cached := &client.Webhooks{}
-			cache := webhookCache{latest: &webhookResponse{
-				webhooks: cached, urlField: "url",
-				requestedAt: now.Add(-test.requested), receivedAt: now.Add(-test.received),
-			}}
-			got := cache.get(t.Context(), service, 4711, "url")
+			cache := newWebhookCache(service, "url")
+			cache.latest = &webhookResponse{
+				webhooks: cached, requestedAt: now.Add(-test.requested), receivedAt: now.Add(-test.received),
+			}
+			got := cache.get(t.Context())
 			if (got.webhooks == cached) != test.shared || got.err != nil {
 				t.Errorf("want the response shared: %v (%v)", test.shared, got.err)
 			}
@@ -69,7 +68,7 @@ func TestWebhookCacheGet(t *testing.T) {
 // A read can time out without any interrupt, so the warning names both causes.
 func TestReadBackTimeout(t *testing.T) {
 	var connection connection
-	if _, ok := connection.locks.acquire(t.Context(), 4711); !ok {
+	if _, ok := connection.acquire(t.Context(), types.Int64Value(4711)); !ok {
 		t.Fatal("the lock is not free")
 	}
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
@@ -100,11 +99,11 @@ func TestWebhookCacheIsList(t *testing.T) {
 		"HTML":                           {200, `<html>`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var cache webhookCache
+			cache := newWebhookCache(serviceThatReturns(t, test.status, test.body), "url")
 			if cache.isList() {
 				t.Error("a list before any request")
 			}
-			cache.refresh(t.Context(), serviceThatReturns(t, test.status, test.body), 4711, "url")
+			cache.refresh(t.Context())
 			if cache.isList() != test.isList {
 				t.Errorf("want %v, got %v", test.isList, cache.isList())
 			}

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
 )
@@ -25,11 +28,9 @@ type creation struct {
 	plan       subscriptionModel
 	private    privateData
 	connection *connection
-	service    *client.Client
 	lock       *applicationLock // nil without an application
+	timeout    time.Duration    // 0 if it is not configured
 	deadline   time.Time
-	// searchUntil is when to stop looking for a subscription whose response was lost.
-	searchUntil func() time.Time
 	// replaced is the number of equal subscriptions that this one replaces.
 	replaced int
 	diags    *diag.Diagnostics
@@ -52,29 +53,23 @@ func (r *subscriptionResource) newCreation(
 	c.diags.Append(req.Plan.Get(ctx, &c.plan)...)
 	c.diags.Append(req.Config.GetAttribute(ctx, path.Root("url_wo"), &c.plan.URLWriteOnly)...)
 	c.diags.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &c.plan.PayloadWriteOnly)...)
-	timeout, timeoutDiags := c.plan.Timeouts.Create(ctx, 0)
+	var timeoutDiags diag.Diagnostics
+	c.timeout, timeoutDiags = c.plan.Timeouts.Create(ctx, 0)
 	c.diags.Append(timeoutDiags...)
 	r.connection.complete(&c.plan)
 	c.plan.checkPayloads(c.diags)
-	if c.diags.HasError() {
-		return nil
-	}
-	if c.service = r.connection.serviceClient(c.diags); c.service == nil {
+	if c.diags.HasError() || r.connection.serviceClient(c.diags) == nil {
 		return nil
 	}
 	if !c.plan.ApplicationID.IsNull() {
-		lock, ok := r.connection.locks.acquire(ctx, c.plan.ApplicationID.ValueInt64())
+		lock, ok := r.connection.acquire(ctx, c.plan.ApplicationID)
 		if !ok {
 			c.diags.AddError(summaryCreate, "The apply was interrupted before the provider sent a request.")
 			return nil
 		}
 		c.lock = lock
 	}
-	c.deadline = time.Now().Add(cmp.Or(timeout, defaultTimeout))
-	c.searchUntil = func() time.Time { return time.Now().Add(recoveryTimeout) }
-	if timeout > 0 {
-		c.searchUntil = func() time.Time { return c.deadline }
-	}
+	c.deadline = time.Now().Add(cmp.Or(c.timeout, defaultTimeout))
 	return c
 }
 
@@ -102,7 +97,7 @@ func (c *creation) create(ctx context.Context) createResult {
 	case client.OutcomeOf(err) == client.Unknown:
 		return c.recoverLostResponse(ctx, err)
 	default:
-		addRejection(c.diags, summaryCreate, err, c.plan.requestFields(c.service))
+		addRejection(c.diags, summaryCreate, err, c.plan.requestFields(c.connection.client))
 		if failure, ok := errors.AsType[*client.Error](err); ok && failure.Status == http.StatusConflict {
 			c.diags.AddError("The service may keep only one webhook subscription", "If the service keeps one subscription "+
 				"for the account or for a URL, use one resource for all, and import the subscription that exists.")
@@ -123,14 +118,14 @@ func (c *creation) mayCreate(ctx context.Context) bool {
 	result, err := c.lookup(ctx, c.lock.webhooks.get)
 	if err == nil && c.replaced > 0 {
 		c.replaced = len(result.matches)
-		return c.plan.checkAlive(ctx, c.service, c.lock, result, c.diags)
+		return c.plan.checkAlive(ctx, c.lock, result, c.diags)
 	}
-	return c.plan.checkCreate(ctx, c.service, c.lock, result, err, c.diags)
+	return c.plan.checkCreate(ctx, c.lock, result, err, c.diags)
 }
 
 // lookup also finds what this run has created, because the service may return it later.
 func (c *creation) lookup(ctx context.Context, source webhookSource) (lookupResult, error) {
-	result, err := c.plan.lookup(ctx, c.service, forCreate, source)
+	result, err := c.plan.lookup(ctx, forCreate, source)
 	if _, created := c.connection.created.Load(c.plan.key()); err == nil && result.status != lookupFound && created {
 		result = lookupResult{status: lookupFound}
 	}
@@ -141,7 +136,7 @@ func (c *creation) subscribe(ctx context.Context) (*client.SubscriptionResponse,
 	// An interrupt must not cancel the request: the service would carry it out, and only the response would be lost.
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
 	defer cancel()
-	return c.service.SubscribeWebhook(ctx, c.plan.request())
+	return c.connection.client.SubscribeWebhook(ctx, c.plan.request())
 }
 
 // createdMeanwhile looks again after a pause, in which somebody else may have subscribed the URL. A lookup that proves
@@ -198,7 +193,7 @@ func (c *creation) setMatches(result lookupResult) {
 
 // readBack completes the state of a subscription that exists. A failure is only a warning.
 func (c *creation) readBack(ctx context.Context) {
-	result, err := c.plan.lookup(ctx, c.service, forRefresh, c.lock.webhooks.getSince(c.private.Created))
+	result, err := c.plan.lookup(ctx, forRefresh, c.lock.webhooks.getSince(c.private.Created))
 	switch {
 	case err != nil:
 		c.warnNotReadBack(errorDetail(err))
@@ -213,7 +208,7 @@ func (c *creation) readBack(ctx context.Context) {
 
 // readBackWithOthers waits for the lock again. By then, one list has all the subscriptions that were created meanwhile.
 func (c *creation) readBackWithOthers(ctx context.Context) {
-	lock, ok := c.connection.locks.acquire(ctx, c.plan.ApplicationID.ValueInt64())
+	lock, ok := c.connection.acquire(ctx, c.plan.ApplicationID)
 	if !ok {
 		c.warnNotReadBack("The read waited for other subscriptions of the application until it timed out or the apply " +
 			"was interrupted.")
@@ -239,7 +234,7 @@ func (c *creation) recoverLostResponse(ctx context.Context, lost error) createRe
 	if c.lock != nil {
 		result = c.search(ctx)
 	}
-	cause := c.plan.requestFields(c.service).errorCause(lost)
+	cause := c.plan.requestFields(c.connection.client).errorCause(lost)
 	switch {
 	case result.status == lookupFound && len(result.matches) == c.replaced+1:
 		c.private.Created = time.Now().UTC()
@@ -276,11 +271,14 @@ func summaryUnclear(err error) string {
 
 // search looks for a subscription until it is there.
 func (c *creation) search(ctx context.Context) lookupResult {
-	until := c.searchUntil()
+	until := time.Now().Add(recoveryTimeout)
+	if c.timeout > 0 {
+		until = c.deadline
+	}
 	result := lookupResult{reason: "the request to read it failed"}
 	for interval := minPollInterval; ; interval = min(2*interval, maxPollInterval) {
 		// An interrupt or a short timeout may have lost the response. One read is due in any case.
-		latest, err := c.plan.lookup(context.WithoutCancel(ctx), c.service, forCreate, c.lock.webhooks.refresh)
+		latest, err := c.plan.lookup(context.WithoutCancel(ctx), forCreate, c.lock.webhooks.refresh)
 		if err == nil {
 			result = latest
 		}
@@ -308,4 +306,86 @@ func (c *creation) warnAccepted() {
 func (c *creation) warnNotReadBack(cause string) {
 	c.diags.AddWarning("The webhook subscription could not be read back",
 		"The subscription exists, and the next plan reads it again. "+cause)
+}
+
+// abandonedSubscription is a subscription that this run has removed from the state. It still exists at the service.
+type abandonedSubscription struct {
+	state   subscriptionModel
+	private privateData
+}
+
+// abandonedSubscriptions are those of one run, by key. With -replace and replace_triggered_by, the same run creates
+// again what it has abandoned.
+type abandonedSubscriptions struct {
+	mu  sync.Mutex
+	all map[string][]abandonedSubscription
+}
+
+func (a *abandonedSubscriptions) add(state subscriptionModel, private privateData) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.all == nil {
+		a.all = map[string][]abandonedSubscription{}
+	}
+	a.all[state.key()] = append(a.all[state.key()], abandonedSubscription{state, private})
+}
+
+// take returns a subscription that the planned one replaces, if possible one with the same request.
+func (a *abandonedSubscriptions) take(plan *subscriptionModel) *abandonedSubscription {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	candidates := a.all[plan.key()]
+	if len(candidates) == 0 {
+		return nil
+	}
+	isSame := func(s abandonedSubscription) bool { return s.sent(plan) }
+	n := max(0, slices.IndexFunc(candidates, isSame))
+	found := candidates[n]
+	a.all[plan.key()] = slices.Delete(candidates, n, n+1)
+	return &found
+}
+
+// sent reports whether the planned request is the one that was sent.
+func (a *abandonedSubscription) sent(plan *subscriptionModel) bool {
+	request := *plan
+	request.ID = types.StringNull()         // unknown in a plan
+	if request.PayloadVersion.IsUnknown() { // the provider sets it
+		if a.private.WriteOnly == nil && !a.state.PayloadVersion.IsNull() {
+			return false // of a tainted resource, the provider gets no digest
+		}
+		request.PayloadVersion = types.Int64Value(max(a.state.PayloadVersion.ValueInt64(), defaultWriteOnlyVersion))
+	}
+	return !a.private.WriteOnly.differsFrom(plan.PayloadWriteOnly) &&
+		len(request.withoutEmptyPayload().changes(a.state.sentFor(&request, a.private))) == 0
+}
+
+// keepReplaced takes the subscription that this one replaces into the state again, if the request stays the same: a
+// second one would deliver each update twice.
+func (c *creation) keepReplaced() bool {
+	abandoned := c.connection.abandoned.take(&c.plan)
+	if abandoned == nil {
+		return false
+	}
+	if !abandoned.sent(&c.plan) {
+		c.replaced = 1
+		return false
+	}
+	planned, digest := c.plan.PayloadVersion, abandoned.private.WriteOnly
+	c.private = abandoned.private
+	c.private.Recorded, c.private.Unchanged = true, false
+	c.markExisting()
+	if digest != nil {
+		c.private.WriteOnly = digest
+	}
+	if planned.IsUnknown() && !abandoned.state.PayloadVersion.IsNull() {
+		c.plan.PayloadVersion = abandoned.state.PayloadVersion
+	}
+	c.plan.SubscriptionID, c.plan.Readable = abandoned.state.SubscriptionID, abandoned.state.Readable
+	c.plan.Pointers = abandoned.state.Pointers
+	c.plan.planOutput(&abandoned.state, c.diags)
+	c.diags.AddWarning("The webhook subscription was kept", fmt.Sprintf(
+		"Terraform replaces the resource, but the request stays the same. The provider sent nothing, and manages the "+
+			"existing subscription to %s again.\n\nTo create another subscription, change an argument of the request.",
+		c.plan.receiver()))
+	return true
 }

@@ -2,13 +2,22 @@ package provider
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/list/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
@@ -108,3 +117,155 @@ var eventPattern = regexp.MustCompile(`^([A-Za-z]+|\*)([ ._:/-]([A-Za-z]+|\*|v?\
 
 // isEventName reports whether a text is made of words as the name of an event is.
 func isEventName(text string) bool { return len(text) <= 64 && eventPattern.MatchString(text) }
+
+var _ list.ListResourceWithConfigure = (*subscriptionListResource)(nil)
+
+// subscriptionListResource lists the subscriptions of one application for `terraform query`. The service has no list of
+// all subscriptions.
+type subscriptionListResource struct{ subscriptionType }
+
+type subscriptionListModel struct {
+	ApplicationID types.Int64 `tfsdk:"application_id"`
+}
+
+func newSubscriptionListResource() list.ListResource { return &subscriptionListResource{} }
+
+func (l *subscriptionListResource) ListResourceConfigSchema(
+	_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse,
+) {
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Lists the webhook subscriptions of an application, to import them. The service may return " +
+			"only the newest one, and none without an application. Requires Terraform 1.14 or later.",
+		Attributes: map[string]schema.Attribute{
+			"application_id": schema.Int64Attribute{
+				Required:            true,
+				MarkdownDescription: "ID of the application.",
+				Validators:          []validator.Int64{int64validator.AtLeast(1)},
+			},
+		},
+	}
+}
+
+func (l *subscriptionListResource) List(
+	ctx context.Context, req list.ListRequest, stream *list.ListResultsStream,
+) {
+	var diags diag.Diagnostics
+	var config subscriptionListModel
+	diags.Append(req.Config.Get(ctx, &config)...)
+	webhooks := l.connection.retrieveWebhooks(ctx, config.ApplicationID, "Cannot list the webhook subscriptions", &diags)
+	if webhooks == nil {
+		stream.Results = list.ListResultsStreamDiagnostics(diags)
+		return
+	}
+	stream.Results = func(push func(list.ListResult) bool) {
+		listed := importable(webhooks)
+		// An object is the newest webhook at least, or an answer that nobody understands.
+		if !webhooks.Complete && !push(incompleteListResult(config.ApplicationID, len(listed))) {
+			return
+		}
+		for n, webhook := range listed {
+			if req.Limit > 0 && int64(n) >= req.Limit || !push(newListResult(ctx, req, config.ApplicationID, webhook)) {
+				return
+			}
+		}
+	}
+}
+
+func incompleteListResult(application types.Int64, returned int) list.ListResult {
+	var result list.ListResult
+	result.Diagnostics.AddWarning("The list of webhook subscriptions may be incomplete", fmt.Sprintf(
+		"For application %d, the service does not return a list that is known to be complete. It contains %d "+
+			"subscriptions with a URL. There may be others.", application.ValueInt64(), returned))
+	return result
+}
+
+// importable returns the last webhook of each URL that an import accepts: a URL identifies a subscription of an
+// application.
+func importable(webhooks *client.Webhooks) []client.Webhook {
+	last := map[string]int{}
+	for n, webhook := range webhooks.Items {
+		last[client.CanonicalURL(webhook.URL.Reveal())] = n
+	}
+	var listed []client.Webhook
+	for n, webhook := range webhooks.Items {
+		if url := webhook.URL.Reveal(); isReceiverURL(url) && last[client.CanonicalURL(url)] == n {
+			listed = append(listed, webhook)
+		}
+	}
+	return listed
+}
+
+func newListResult(
+	ctx context.Context, req list.ListRequest, application types.Int64, webhook client.Webhook,
+) list.ListResult {
+	result := req.NewListResult(ctx)
+	identity := subscriptionIdentity{application, types.StringValue(urlSHA256(webhook.URL.Reveal()))}
+	model := importedModel(identity, types.StringNull())
+	model.setComputed()
+	model.setImported(webhook)
+	model.setMatches([]client.Webhook{webhook}, privateData{}, &result.Diagnostics)
+	result.DisplayName = fmt.Sprintf("%d/%s", application.ValueInt64(), hostOf(webhook.URL.Reveal()))
+	result.Diagnostics.Append(result.Identity.Set(ctx, identity)...)
+	if req.IncludeResource {
+		result.Diagnostics.Append(result.Resource.Set(ctx, &model)...)
+	}
+	return result
+}
+
+// stateV0 has the attributes of version 0 that still exist, and those whose values are kept in another one.
+type stateV0 struct {
+	URL            string             `json:"url"`
+	Events         []string           `json:"events"`
+	ApplicationID  *int64             `json:"application_id"`
+	PayloadJSON    *string            `json:"payload_json"`
+	PayloadVersion *int64             `json:"payload_json_wo_version"`
+	FieldNames     map[string]string  `json:"field_names"`
+	DeletionPolicy string             `json:"deletion_policy"`
+	ResponseJSON   *string            `json:"response_json"`
+	DriftDetection string             `json:"drift_detection"`
+	Timeouts       map[string]*string `json:"timeouts"`
+}
+
+// UpgradeState reads the states of version 0. They may hold a secret in response_json that the service returned only
+// once, so the whole response stays in the output until response_export_values changes.
+func (r *subscriptionResource) UpgradeState(context.Context) map[int64]resource.StateUpgrader {
+	return map[int64]resource.StateUpgrader{0: {StateUpgrader: upgradeStateV0}}
+}
+
+func upgradeStateV0(ctx context.Context, req resource.UpgradeStateRequest, resp *resource.UpgradeStateResponse) {
+	var old stateV0
+	if err := json.Unmarshal(req.RawState.JSON, &old); err != nil || old.URL == "" {
+		resp.Diagnostics.AddError("Cannot read the state of an older version", fmt.Sprintf(
+			"The state of the subscription has another format than that of version 0 of the provider's schema.\n\n"+
+				"Remove the resource from the state with `state rm`, and import it with an ID such as %q.",
+			"account/sha256:HEX"))
+		return
+	}
+	m := importedModel(subscriptionIdentity{ApplicationID: types.Int64PointerValue(old.ApplicationID)},
+		types.StringValue(old.URL))
+	m.ID, m.fieldNames = types.StringNull(), old.FieldNames
+	m.PayloadJSON = types.StringPointerValue(old.PayloadJSON)
+	m.PayloadVersion = types.Int64PointerValue(old.PayloadVersion)
+	m.setComputed()
+	m.Events = storedEvents(old.Events, func(string) bool { return true })
+	m.DeletionPolicy = types.StringValue(old.DeletionPolicy)
+	m.Readable = types.BoolValue(old.DriftDetection == "available")
+	m.Timeouts = timeoutsOf(old.Timeouts)
+	if old.ResponseJSON != nil {
+		m.Output = types.MapValueMust(types.StringType, map[string]attr.Value{
+			"response_json": types.StringValue(*old.ResponseJSON),
+		})
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+func timeoutsOf(old map[string]*string) timeouts.Value {
+	if old == nil {
+		return nullTimeouts
+	}
+	values := map[string]attr.Value{}
+	for _, name := range []string{"create", "read"} {
+		values[name] = types.StringPointerValue(old[name])
+	}
+	return timeouts.Value{Object: types.ObjectValueMust(nullTimeouts.AttributeTypes(context.Background()), values)}
+}

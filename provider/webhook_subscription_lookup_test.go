@@ -60,7 +60,7 @@ func TestLookup(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				m := model(func(m *subscriptionModel) { m.fieldNames = map[string]string{"url": "where_to"} })
 				service := serviceThatReturns(t, test.code, test.body)
-				result, err := m.lookup(t.Context(), service, purpose, (&webhookCache{}).get)
+				result, err := m.lookup(t.Context(), purpose, newWebhookCache(service, "where_to").get)
 				wantError := test.answer == &answerFailure || purpose == forCreate && test.answer.foreign
 				if (err != nil) != wantError {
 					t.Fatalf("want an error: %v, got %v", wantError, err)
@@ -78,17 +78,21 @@ func TestLookup(t *testing.T) {
 	}
 	t.Run("a failing service is an error", func(t *testing.T) {
 		m := model(nil)
-		_, err := m.lookup(t.Context(), serviceThatReturns(t, 403, ""), forCreate, (&webhookCache{}).get)
+		_, err := m.lookup(t.Context(), forCreate, newWebhookCache(serviceThatReturns(t, 403, ""), "url").get)
 		if client.KindOf(err) != client.KindForbidden {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("without an application there is no request", func(t *testing.T) {
 		m := model(func(m *subscriptionModel) { m.ApplicationID = types.Int64Null() })
-		if result, err := m.lookup(t.Context(), nil, forCreate, nil); err != nil || result.status != lookupUnknown {
+		if result, err := m.lookup(t.Context(), forCreate, nil); err != nil || result.status != lookupUnknown {
 			t.Errorf("got %v, %v", result.status, err)
 		}
 	})
+}
+
+func newWebhookCache(service *client.Client, urlField string) *webhookCache {
+	return &webhookCache{service: service, applicationID: 4711, urlField: urlField}
 }
 
 // serviceThatReturns answers every retrieve webhook in one way, for formats that the sandbox does not have.

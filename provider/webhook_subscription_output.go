@@ -36,23 +36,26 @@ func (m *subscriptionModel) setResponse(response *client.SubscriptionResponse, d
 			output[name], missing = types.StringNull(), append(missing, name)
 		}
 	}
-	if len(output) > 0 {
-		m.Output = types.MapValueMust(types.StringType, output)
-	}
+	m.Output = outputOf(output)
 	warnNoValue(missing, "The response has no value there, or one that repeats `url_wo` or `payload_json_wo`. See "+
 		"`response_pointers`.", diags)
 }
 
 // setNoResponse is setResponse for a subscription whose response is not known.
 func (m *subscriptionModel) setNoResponse() {
-	m.Pointers, m.Output = types.ListNull(types.StringType), types.MapNull(types.StringType)
-	if !m.ExportValues.IsNull() {
-		none := map[string]attr.Value{}
-		for name := range m.ExportValues.Elements() {
-			none[name] = types.StringNull()
-		}
-		m.Output = types.MapValueMust(types.StringType, none)
+	none := map[string]attr.Value{}
+	for name := range m.ExportValues.Elements() {
+		none[name] = types.StringNull()
 	}
+	m.Pointers, m.Output = types.ListNull(types.StringType), outputOf(none)
+}
+
+// outputOf returns null for no values.
+func outputOf(values map[string]attr.Value) types.Map {
+	if len(values) == 0 {
+		return types.MapNull(types.StringType)
+	}
+	return types.MapValueMust(types.StringType, values)
 }
 
 // planOutput keeps the values whose pointers stay the same. The service shows the response only once.
@@ -75,10 +78,7 @@ func (m *subscriptionModel) planOutput(state *subscriptionModel, diags *diag.Dia
 			missing = append(missing, name)
 		}
 	}
-	m.Output = types.MapNull(types.StringType)
-	if len(output) > 0 {
-		m.Output = types.MapValueMust(types.StringType, output)
-	}
+	m.Output = outputOf(output)
 	warnNoValue(missing, "The provider had the response of the service only when it created the subscription.", diags)
 }
 

@@ -91,12 +91,25 @@ func (r *subscriptionResource) planCreate(
 		plan.Events = types.SetNull(types.StringType) // computed only after an import
 	}
 	plan.checkPayloads(diags)
-	if private.Unchanged {
+	switch abandoned := plan.DeletionPolicy.ValueString() == deletionAbandon; {
+	case private.Unchanged && abandoned && plan.ApplicationID.IsNull():
+		plan.addNothingToReplaceError(diags)
+	case private.Unchanged:
 		plan.checkDeletionPolicy(causeReplace, diags)
 	}
 	if !diags.HasError() {
 		r.planLookup(ctx, plan, diags)
 	}
+}
+
+// addNothingToReplaceError is about a replacement without a change of a subscription that the service cannot show. With
+// create_before_destroy, the CLI does not say in the apply that it replaces anything, so the plan has to.
+func (m *subscriptionModel) addNothingToReplaceError(diags *diag.Diagnostics) {
+	diags.AddError("The webhook subscription has nothing to replace", fmt.Sprintf(
+		"Terraform is about to replace the subscription to %s, but the request stays the same. A second subscription would "+
+			"deliver each update twice. Nothing was sent.\n\nLeave out the option `-replace`, or remove "+
+			"`replace_triggered_by` from the resource. To create another subscription, change an argument of the request.",
+		m.receiver()))
 }
 
 // planUpdate decides whether a change needs a replacement. It reads no clock, because the apply of a saved plan plans

@@ -9,48 +9,85 @@ import (
 )
 
 // A replacement without a change of the request keeps the subscriptions, also several of one application at a service
-// that returns only the newest, and also without an application.
+// that returns only the newest.
 func TestSubscriptionsAreKeptWithReplace(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.setDialect(t, "retrieveWebhook", "object")
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for name, application := range map[string]int64{"of an application": s.createApplication(t), "of none": 0} {
+		application := s.createApplication(t)
+		w := c.inProcess(t, s.providerBlock())
+		configuration := func(more string) string {
+			return many(application, 3) + "\n" + secretSubscription(application, more)
+		}
+		w.configure(t, configuration("one"))
+		w.must(t, "apply", "-auto-approve")
+		before := attributesIn(w.state(t), "subscription_id")
+		s.resetStats(t)
+		plan := []string{"plan", "-out=plan.bin", "-replace=idv_webhook_subscription.secret"}
+		for n := range 3 {
+			plan = append(plan, fmt.Sprintf("-replace=idv_webhook_subscription.many[%d]", n))
+		}
+		w.must(t, plan...)
+		if r := w.must(t, "apply", "plan.bin"); !has(r.warnings, "was kept", "sent nothing") {
+			t.Errorf("want a warning, got %+v", r.warnings)
+		}
+		w.mustPlanNothing(t)
+		if n := s.requests(t, control.SubscribeWebhook); n != 0 {
+			t.Errorf("want nothing sent, got %d requests", n)
+		}
+		if after := attributesIn(w.state(t), "subscription_id"); after != before || !strings.Contains(after, "id") {
+			t.Errorf("want the response kept, got %s instead of %s", after, before)
+		}
+
+		w.configure(t, configuration("two"))
+		w.must(t, append(plan[:2:2], plan[3:]...)...)
+		w.must(t, "apply", "plan.bin")
+		w.mustPlanNothing(t)
+		if n := s.requests(t, control.SubscribeWebhook); n != 1 {
+			t.Errorf("another secret: want one request, got %d", n)
+		}
+	})
+}
+
+func secretSubscription(application int64, secret string) string {
+	return strings.Replace(subscription(application, "https://hooks.example.com/secret", fmt.Sprintf(
+		"%s\n  payload_json_wo = jsonencode({ secret = %q })", abandonPolicy, secret)), `"ops"`, `"secret"`, 1)
+}
+
+// Without an application, the apply cannot see that it creates what it replaces, if it creates first. So the plan says
+// that there is nothing to replace, and nothing is sent.
+func TestSubscriptionOfTheAccountIsNotReplacedWithoutAChange(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		for name, lifecycle := range map[string]string{
+			"-replace": "", "create_before_destroy": createBeforeDestroy, "replace_triggered_by": replaceTriggeredBy,
+		} {
 			t.Run(name, func(t *testing.T) {
 				w := c.inProcess(t, s.providerBlock())
-				configuration := func(more string) string {
-					return many(application, 3) + "\n" + fmt.Sprintf(`resource "idv_webhook_subscription" "secret" {
-						  url             = "https://hooks.example.com/secret"
-						  deletion_policy = "ABANDON"
-						  payload_json_wo = jsonencode({ secret = %q })
-						}`, more)
+				configuration := func(events string) string {
+					return subscription(0, receiver, abandonPolicy+"\n  "+events+"\n  "+lifecycle) + trigger(name+events)
 				}
-				w.configure(t, configuration("one"))
+				w.configure(t, configuration(""))
 				w.must(t, "apply", "-auto-approve")
-				before := attributesIn(w.state(t), "subscription_id")
 				s.resetStats(t)
-				plan := []string{"plan", "-out=plan.bin", "-replace=idv_webhook_subscription.secret"}
-				for n := range 3 {
-					plan = append(plan, fmt.Sprintf("-replace=idv_webhook_subscription.many[%d]", n))
+				apply := []string{"apply", "-auto-approve", "-replace=" + ops}
+				if lifecycle == replaceTriggeredBy {
+					apply[2] = "-replace=terraform_data.trigger"
 				}
-				w.must(t, plan...)
-				if r := w.must(t, "apply", "plan.bin"); !has(r.warnings, "was kept", "sent nothing") {
-					t.Errorf("want a warning, got %+v", r.warnings)
+				if r := w.run(t, apply...); !has(r.errors, "nothing to replace", receiver, "`-replace`") {
+					t.Errorf("want an error, got %+v", r.errors)
 				}
 				w.mustPlanNothing(t)
 				if n := s.requests(t, control.SubscribeWebhook); n != 0 {
 					t.Errorf("want nothing sent, got %d requests", n)
 				}
-				if after := attributesIn(w.state(t), "subscription_id"); after != before || !strings.Contains(after, "id") {
-					t.Errorf("want the response kept, got %s instead of %s", after, before)
-				}
-
-				w.configure(t, configuration("two"))
-				w.must(t, append(plan[:2:2], plan[3:]...)...)
-				w.must(t, "apply", "plan.bin")
+				w.configure(t, configuration(`events = ["application.completed"]`))
+				w.must(t, apply...)
 				w.mustPlanNothing(t)
 				if n := s.requests(t, control.SubscribeWebhook); n != 1 {
-					t.Errorf("another secret: want one request, got %d", n)
+					t.Errorf("a change: want one request, got %d", n)
 				}
 			})
 		}

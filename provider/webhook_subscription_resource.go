@@ -22,11 +22,15 @@ var (
 )
 
 // subscriptionResource is idv_webhook_subscription. The service can only create a subscription and return it.
-type subscriptionResource struct{ connection *connection }
+type subscriptionResource struct{ subscriptionType }
+
+// subscriptionType is what the resource and its list have.
+type subscriptionType struct{ connection *connection }
 
 func newSubscriptionResource() resource.Resource { return &subscriptionResource{} }
 
-func (r *subscriptionResource) Metadata(
+// Metadata implements resource.Resource and list.ListResource.
+func (r *subscriptionType) Metadata(
 	_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse,
 ) {
 	resp.TypeName = "idv_webhook_subscription"
@@ -34,7 +38,8 @@ func (r *subscriptionResource) Metadata(
 	resp.ResourceBehavior.MutableIdentity = true
 }
 
-func (r *subscriptionResource) Configure(
+// Configure implements resource.ResourceWithConfigure and list.ListResourceWithConfigure.
+func (r *subscriptionType) Configure(
 	_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse,
 ) {
 	r.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
@@ -101,8 +106,7 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 func (r *subscriptionResource) readFromService(
 	ctx context.Context, state *subscriptionModel, importing bool, private *privateData, resp *resource.ReadResponse,
 ) bool {
-	service := r.connection.serviceClient(&resp.Diagnostics)
-	if service == nil {
+	if r.connection.serviceClient(&resp.Diagnostics) == nil {
 		return false
 	}
 	r.connection.setManaged(state)
@@ -110,7 +114,7 @@ func (r *subscriptionResource) readFromService(
 	if importing {
 		purpose = forImport
 	}
-	result, err := r.lookup(ctx, service, *state, purpose, private.absenceIsConclusive(time.Now()))
+	result, err := r.lookup(ctx, state, purpose, private.absenceIsConclusive(time.Now()))
 	private.Gone = result.gone
 	switch {
 	case err != nil:

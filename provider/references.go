@@ -11,9 +11,57 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
 )
+
+var _ datasource.DataSourceWithConfigure = (*referencesDataSource)(nil)
+
+type referencesDataSource struct{ dataSource }
+
+type referencesModel struct {
+	MandateTypes  []referenceModel `tfsdk:"mandate_types"`
+	Countries     []referenceModel `tfsdk:"countries"`
+	DocumentTypes []referenceModel `tfsdk:"document_types"`
+	JSON          types.String     `tfsdk:"json"`
+}
+
+func newReferencesDataSource() datasource.DataSource {
+	return &referencesDataSource{dataSource{typeName: "idv_references", schema: schema.Schema{
+		MarkdownDescription: "Reads the reference data of the service: mandate types, countries and document types. All " +
+			"data sources of a run share one request.",
+		Attributes: map[string]schema.Attribute{
+			"mandate_types":  referenceListAttribute("Types of an application (mandate)."),
+			"countries":      referenceListAttribute("Countries that the service knows."),
+			"document_types": referenceListAttribute("Identity documents that the service accepts."),
+			"json": schema.StringAttribute{
+				Computed: true,
+				MarkdownDescription: "The three lists as one JSON object with sorted keys. It has nothing else of the " +
+					"response: the service does not document its format, so other fields may hold personal data.",
+			},
+		},
+	}}}
+}
+
+func (d *referencesDataSource) Read(
+	ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse,
+) {
+	references := d.connection.fetchReferences(ctx, &resp.Diagnostics)
+	if references == nil {
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, referencesModel{
+		MandateTypes:  flattenReferences(references.MandateTypes),
+		Countries:     flattenReferences(references.Countries),
+		DocumentTypes: flattenReferences(references.DocumentTypes),
+		JSON: encodeJSON(map[string]any{
+			"mandate_types":  encodeReferences(references.MandateTypes),
+			"countries":      encodeReferences(references.Countries),
+			"document_types": encodeReferences(references.DocumentTypes),
+		}),
+	})...)
+}
 
 var (
 	_ datasource.DataSourceWithConfigure        = (*referenceDataSource)(nil)
@@ -71,17 +119,14 @@ func (d *referenceDataSource) Schema(
 			"code": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: d.codeDescription,
-				Validators:          notEmpty,
+				Validators:          []validator.String{notEmpty},
 			},
 			"name": schema.StringAttribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: "Display name; not case-sensitive.",
-				Validators:          notEmpty,
+				Validators:          []validator.String{notEmpty},
 			},
-			"description": schema.StringAttribute{
-				Computed:            true,
-				MarkdownDescription: "Description; null if the service returns none.",
-			},
+			"description": nullableString("Description"),
 		},
 	}
 }
@@ -180,4 +225,80 @@ func selectorsOf(entry client.Reference) string {
 		return "an entry without id, code and name"
 	}
 	return strings.Join(selectors, ", ")
+}
+
+// referenceModel is one entry of the reference data. What the service does not return is null.
+type referenceModel struct {
+	ID          types.Int64  `tfsdk:"id"`
+	Code        types.String `tfsdk:"code"`
+	Name        types.String `tfsdk:"name"`
+	Description types.String `tfsdk:"description"`
+}
+
+func flattenReference(reference client.Reference) referenceModel {
+	return referenceModel{
+		ID:          int64OrNull(reference.ID),
+		Code:        stringOrNull(reference.Code),
+		Name:        stringOrNull(reference.Name),
+		Description: stringOrNull(reference.Description),
+	}
+}
+
+func flattenReferences(references []client.Reference) []referenceModel {
+	models := make([]referenceModel, 0, len(references))
+	for _, reference := range references {
+		models = append(models, flattenReference(reference))
+	}
+	return models
+}
+
+// referenceJSON is a referenceModel as JSON, with sorted keys.
+type referenceJSON struct {
+	Code        string `json:"code,omitempty"`
+	Description string `json:"description,omitempty"`
+	ID          int64  `json:"id,omitempty"`
+	Name        string `json:"name,omitempty"`
+}
+
+func encodeReferences(references []client.Reference) []referenceJSON {
+	entries := make([]referenceJSON, 0, len(references))
+	for _, r := range references {
+		entries = append(entries, referenceJSON{Code: r.Code, Description: r.Description, ID: r.ID, Name: r.Name})
+	}
+	return entries
+}
+
+func int64OrNull(id int64) types.Int64 {
+	if id == 0 {
+		return types.Int64Null()
+	}
+	return types.Int64Value(id)
+}
+
+func stringOrNull(text string) types.String {
+	if text == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(text)
+}
+
+func referenceListAttribute(description string) schema.ListNestedAttribute {
+	return schema.ListNestedAttribute{
+		Computed: true,
+		MarkdownDescription: description + " Empty if the service returns none, or returns a list that the provider does " +
+			"not understand.",
+		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			"id": schema.Int64Attribute{
+				Computed:            true,
+				MarkdownDescription: "ID; null if the service returns none.",
+			},
+			"code":        nullableString("Code"),
+			"name":        nullableString("Display name"),
+			"description": nullableString("Description"),
+		}},
+	}
+}
+
+func nullableString(name string) schema.StringAttribute {
+	return schema.StringAttribute{Computed: true, MarkdownDescription: name + "; null if the service returns none."}
 }

@@ -1,0 +1,215 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+	"unicode/utf8"
+
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/receiver"
+	"github.com/mandate-io/idv/internal/reference"
+)
+
+// describedFunction is what all functions have.
+type describedFunction struct {
+	name       string
+	definition function.Definition
+}
+
+// Metadata implements function.Function.
+func (f describedFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+	resp.Name = f.name
+}
+
+// Definition implements function.Function.
+func (f describedFunction) Definition(
+	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
+) {
+	resp.Definition = f.definition
+}
+
+var _ function.Function = (*mandateReferenceFunction)(nil)
+
+type mandateReferenceFunction struct{ describedFunction }
+
+func newMandateReferenceFunction() function.Function {
+	return &mandateReferenceFunction{describedFunction{"mandate_reference", function.Definition{
+		Summary: "Returns the reference of a Mandate's application",
+		MarkdownDescription: fmt.Sprintf("Returns the reference that the Kubernetes operator gives the application of a "+
+			"`Mandate` without `spec.reference`: prefix, namespace, a dot and name. A reference longer than the "+
+			"service's %d characters is shortened and ends in a hash of the whole. The function needs no Mandate, no "+
+			"cluster and no service.", reference.MaxLength),
+		Parameters: []function.Parameter{
+			function.StringParameter{Name: "namespace", MarkdownDescription: "Namespace of the Mandate."},
+			function.StringParameter{
+				Name:                "name",
+				MarkdownDescription: "Name of the Mandate: its `metadata.name`, not its `spec.name`.",
+			},
+		},
+		VariadicParameter: function.StringParameter{
+			Name: "prefix",
+			MarkdownDescription: "Value of `spec.referencePrefix` in the Mandate's `IdentityService`, if it is set. At " +
+				"most one prefix is allowed.",
+		},
+		Return: function.StringReturn{},
+	}}}
+}
+
+// The limits of Kubernetes for names, and of IdentityService for its prefix. No Mandate has a reference beyond them.
+const (
+	maxNamespace = 63
+	maxName      = 253
+	maxPrefix    = 50
+)
+
+var (
+	namespacePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	namePattern      = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+)
+
+func (f *mandateReferenceFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var namespace, name string
+	var prefixes []string
+	if resp.Error = req.Arguments.Get(ctx, &namespace, &name, &prefixes); resp.Error != nil {
+		return
+	}
+	prefix := ""
+	if len(prefixes) > 0 {
+		prefix = prefixes[0]
+	}
+	if resp.Error = validateReferenceArguments(namespace, name, prefixes); resp.Error == nil {
+		resp.Error = resp.Result.Set(ctx, reference.Mandate(prefix, namespace, name))
+	}
+}
+
+func validateReferenceArguments(namespace, name string, prefixes []string) *function.FuncError {
+	switch {
+	case len(namespace) > maxNamespace || !namespacePattern.MatchString(namespace):
+		return function.NewArgumentFuncError(0, fmt.Sprintf("namespace must be the name of a Kubernetes namespace: 1 to "+
+			"%d lower-case letters, digits and -, with a letter or digit at both ends. Pass a prefix as the third "+
+			"argument.", maxNamespace))
+	case len(name) > maxName || !namePattern.MatchString(name):
+		return function.NewArgumentFuncError(1, fmt.Sprintf("name must be the metadata.name of a Mandate: 1 to %d "+
+			"lower-case letters, digits, - and ., with a letter or digit at both ends.", maxName))
+	case len(prefixes) > 1:
+		return function.NewArgumentFuncError(3, "at most one prefix is allowed.")
+	case len(prefixes) == 1 && utf8.RuneCountInString(prefixes[0]) > maxPrefix:
+		return function.NewArgumentFuncError(2, fmt.Sprintf("prefix must be the spec.referencePrefix of an "+
+			"IdentityService, which has at most %d characters.", maxPrefix))
+	}
+	return nil
+}
+
+var _ function.Function = (*notificationURLFunction)(nil)
+
+type notificationURLFunction struct{ describedFunction }
+
+func newNotificationURLFunction() function.Function {
+	return &notificationURLFunction{describedFunction{"notification_url", function.Definition{
+		Summary: "Returns the URL of the operator's notification receiver",
+		MarkdownDescription: "Returns the URL at which the Kubernetes operator receives notifications of the service: " +
+			"`BASE/notifications/NAMESPACE/NAME/TOKEN`. The function needs no cluster and no service. The result is " +
+			"sensitive if the token is sensitive, and ephemeral if the token is ephemeral.",
+		Parameters: []function.Parameter{
+			function.StringParameter{
+				Name: "base",
+				MarkdownDescription: "URL at which the service reaches the receiver: `spec.notifications.url` of the " +
+					"`IdentityService`, such as `https://hooks.example.com`. A path is kept.",
+			},
+			function.StringParameter{
+				Name:           "namespace",
+				AllowNullValue: true,
+				MarkdownDescription: "Namespace of the `IdentityService`. Pass `null` or `\"\"` for a " +
+					"`ClusterIdentityService`, which has none; the URL then contains `-`.",
+			},
+			function.StringParameter{
+				Name:                "name",
+				MarkdownDescription: "Name of the `IdentityService` or `ClusterIdentityService`.",
+			},
+			function.StringParameter{
+				Name:           "token",
+				AllowNullValue: true,
+				MarkdownDescription: "Token of the receiver, with at least 32 characters and no white space. Pass `null` " +
+					"for a URL without a token, if the service can send the token in the header `Authorization: Bearer TOKEN`.",
+			},
+		},
+		Return: function.StringReturn{},
+	}}}
+}
+
+func (f *notificationURLFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var base, name string
+	var namespace, token types.String
+	if resp.Error = req.Arguments.Get(ctx, &base, &namespace, &name, &token); resp.Error != nil {
+		return
+	}
+	problem := receiverBaseProblem(base)
+	switch {
+	case problem != "":
+		resp.Error = function.NewArgumentFuncError(0, problem)
+	case !isServiceNamespace(namespace.ValueString()):
+		resp.Error = function.NewArgumentFuncError(1, fmt.Sprintf("namespace must be the name of a Kubernetes namespace: 1 "+
+			"to %d lower-case letters, digits and -, with a letter or digit at both ends; or null for a "+
+			"ClusterIdentityService.", maxNamespace))
+	case len(name) > maxName || !namePattern.MatchString(name):
+		resp.Error = function.NewArgumentFuncError(2, fmt.Sprintf("name must be the metadata.name of an IdentityService: 1 "+
+			"to %d lower-case letters, digits, - and ., with a letter or digit at both ends.", maxName))
+	case !token.IsNull() && !receiver.IsToken(token.ValueString()):
+		resp.Error = function.NewArgumentFuncError(3, fmt.Sprintf("token must have at least %d characters, and no white "+
+			"space or control characters. Use trimspace() for a token from a file.", receiver.MinTokenLength))
+	default:
+		path := receiver.Path(namespace.ValueString(), name)
+		resp.Error = resp.Result.Set(ctx, receiver.URL(base, path, token.ValueString()))
+	}
+}
+
+// receiverBaseProblem returns what is wrong with the base, or "".
+func receiverBaseProblem(base string) string {
+	parsed, err := url.Parse(base)
+	switch {
+	case err != nil || !isReceiverURL(base):
+		return "base must be a URL such as https://hooks.example.com. Use http only on a loopback host, because the " +
+			"service delivers personal data."
+	case parsed.User != nil || parsed.RawQuery != "" || parsed.ForceQuery || parsed.Fragment != "":
+		return "base must have no user, query or fragment."
+	default:
+		return ""
+	}
+}
+
+func isServiceNamespace(namespace string) bool {
+	return namespace == "" || namespace == receiver.ClusterNamespace ||
+		len(namespace) <= maxNamespace && namespacePattern.MatchString(namespace)
+}
+
+var _ function.Function = (*urlSHA256Function)(nil)
+
+type urlSHA256Function struct{ describedFunction }
+
+func newURLSHA256Function() function.Function {
+	return &urlSHA256Function{describedFunction{"url_sha256", function.Definition{
+		Summary: "Returns the digest of a URL in the ID of a webhook subscription",
+		MarkdownDescription: "Returns the SHA-256 of a URL as 64 hexadecimal digits, for the import of an " +
+			"`idv_webhook_subscription`. All forms of a URL that RFC 3986 (6.2) makes equal have the same digest.",
+		Parameters: []function.Parameter{
+			function.StringParameter{Name: "url", MarkdownDescription: "URL that the service delivers to."},
+		},
+		Return: function.StringReturn{},
+	}}}
+}
+
+func (f *urlSHA256Function) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	var url string
+	if resp.Error = req.Arguments.Get(ctx, &url); resp.Error != nil {
+		return
+	}
+	if !isReceiverURL(url) {
+		resp.Error = function.NewArgumentFuncError(0, "url must "+receiverURLValidator.requirement+".")
+		return
+	}
+	resp.Error = resp.Result.Set(ctx, urlSHA256(url))
+}

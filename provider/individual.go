@@ -1,0 +1,311 @@
+package provider
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
+)
+
+var _ ephemeral.EphemeralResourceWithConfigure = (*individualEphemeral)(nil)
+
+type individualEphemeral struct{ ephemeralResource }
+
+type individualEphemeralModel struct {
+	IndividualID types.Int64 `tfsdk:"individual_id"`
+	individualModel
+	personModel
+	JSON types.String `tfsdk:"json"`
+}
+
+func newIndividualEphemeral() ephemeral.EphemeralResource {
+	attributes := map[string]schema.Attribute{
+		"individual_id": requiredID("ID of the individual."),
+		"json":          sensitiveString("Complete response of the service, as JSON with sorted keys."),
+	}
+	maps.Copy(attributes, individualAttributes())
+	maps.Copy(attributes, personAttributes())
+	return &individualEphemeral{ephemeralResource{typeName: "idv_individual", schema: schema.Schema{
+		MarkdownDescription: "Reads the personal data of an individual and the progress of the verification. Terraform " +
+			"stores the result neither in the state nor in the plan. Every plan and every apply that needs the " +
+			"individual reads it again. An attribute that the service does not return is null.",
+		Attributes: attributes,
+	}}}
+}
+
+func (e *individualEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
+	var model individualEphemeralModel
+	service := e.open(ctx, req, resp, &model)
+	if service == nil {
+		return
+	}
+	individual, err := service.RetrieveIndividual(ctx, model.IndividualID.ValueInt64())
+	if err != nil {
+		addRequestError(&resp.Diagnostics, "Cannot read the individual", err)
+		return
+	}
+	model.individualModel = flattenIndividual(individual)
+	model.personModel = flattenPerson(individual.Details().Reveal())
+	model.JSON = normalizeJSON(individual.Raw.Reveal())
+	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)
+}
+
+var _ ephemeral.EphemeralResourceWithConfigure = (*individualReportEphemeral)(nil)
+
+// maxReportMiB keeps the report, with base64, below 64 MiB: the largest message that a provider can send.
+const maxReportMiB = 16
+
+type individualReportEphemeral struct{ ephemeralResource }
+
+type individualReportModel struct {
+	IndividualID  types.Int64  `tfsdk:"individual_id"`
+	ContentType   types.String `tfsdk:"content_type"`
+	ContentBase64 types.String `tfsdk:"content_base64"`
+}
+
+func newIndividualReportEphemeral() ephemeral.EphemeralResource {
+	return &individualReportEphemeral{ephemeralResource{typeName: "idv_individual_report", schema: schema.Schema{
+		MarkdownDescription: fmt.Sprintf("Downloads the report about an individual. The service has a report once the "+
+			"individual has completed the checks. The report is personal data, so Terraform stores it neither in the "+
+			"state nor in the plan. Every plan and every apply that needs the report downloads it again. A report "+
+			"above %d MiB is an error.", maxReportMiB),
+		Attributes: map[string]schema.Attribute{
+			"individual_id": requiredID("ID of the individual."),
+			"content_type": computedString("Media type of the report, such as `application/pdf`; null if the service " +
+				"returns none. The service does not document the format: an `application/json` report may contain the " +
+				"document or its address."),
+			"content_base64": sensitiveString("Content of the report, encoded as base64. On Linux, an environment " +
+				"variable of a provisioner holds at most 128 KiB; pass a larger report to a write-only argument."),
+		},
+	}}}
+}
+
+func (e *individualReportEphemeral) Open(
+	ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse,
+) {
+	var model individualReportModel
+	service := e.open(ctx, req, resp, &model)
+	if service == nil {
+		return
+	}
+	report, err := service.IndividualReport(ctx, model.IndividualID.ValueInt64(), maxReportMiB<<20)
+	if err != nil {
+		resp.Diagnostics.AddError("Cannot download the report", reportErrorDetail(err))
+		return
+	}
+	defer report.Close()
+	model.ContentType = stringOrNull(report.ContentType)
+	model.ContentBase64 = types.StringValue(base64.StdEncoding.EncodeToString(report.Content))
+	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)
+}
+
+func reportErrorDetail(err error) string {
+	switch client.KindOf(err) {
+	case client.KindTooLarge:
+		return fmt.Sprintf("The report is larger than %d MiB, the most that the provider can return.\n\n"+
+			"Download it with another tool. The ephemeral resource idv_access_token provides the token.", maxReportMiB)
+	case client.KindInvalid, client.KindNotFound, client.KindConflict, client.KindNotReady, client.KindUnreadable:
+		return errorCause(err) + "\n\nThe service has a report once the individual has completed the checks. " +
+			"The ephemeral resource idv_individual shows the progress."
+	default:
+		return errorDetail(err)
+	}
+}
+
+// individualModel is the progress of an individual. The responses for applications and for individuals both have it.
+type individualModel struct {
+	ID               types.Int64   `tfsdk:"id"`
+	Reference        types.String  `tfsdk:"reference"`
+	State            types.String  `tfsdk:"state"`
+	TermsAccepted    types.Bool    `tfsdk:"terms_accepted"`
+	ChecksInReview   types.Int32   `tfsdk:"checks_in_review"`
+	ChecksPending    types.Int32   `tfsdk:"checks_pending"`
+	ChecksPassed     types.Int32   `tfsdk:"checks_passed"`
+	CompletedActions []actionModel `tfsdk:"completed_actions"`
+	Checks           []checkModel  `tfsdk:"checks"`
+}
+
+type actionModel struct {
+	ID    types.Int64  `tfsdk:"id"`
+	Name  types.String `tfsdk:"name"`
+	Title types.String `tfsdk:"title"`
+}
+
+type checkModel struct {
+	ID    types.Int64  `tfsdk:"id"`
+	Name  types.String `tfsdk:"name"`
+	Title types.String `tfsdk:"title"`
+	State types.String `tfsdk:"state"`
+}
+
+func flattenIndividual(individual *client.Individual) individualModel {
+	model := individualModel{
+		ID:               int64OrNull(individual.ID),
+		Reference:        stringOrNull(individual.Reference.Reveal()),
+		State:            stringOrNull(individual.State.Name),
+		TermsAccepted:    types.BoolValue(individual.TermsAccepted),
+		ChecksInReview:   types.Int32Value(individual.ChecksInReview),
+		ChecksPending:    types.Int32Value(individual.ChecksPending),
+		ChecksPassed:     types.Int32Value(individual.ChecksPassed),
+		CompletedActions: flattenActions(individual.CompletedActions),
+		Checks:           make([]checkModel, 0, len(individual.Checks)),
+	}
+	for _, check := range individual.Checks {
+		model.Checks = append(model.Checks, checkModel{
+			ID:    int64OrNull(check.ID),
+			Name:  stringOrNull(check.Name),
+			Title: stringOrNull(check.Title),
+			State: stringOrNull(check.State.Name),
+		})
+	}
+	return model
+}
+
+func flattenActions(actions []client.Action) []actionModel {
+	models := make([]actionModel, 0, len(actions))
+	for _, action := range actions {
+		models = append(models, actionModel{
+			ID:    int64OrNull(action.ID),
+			Name:  stringOrNull(action.Name),
+			Title: stringOrNull(action.Title),
+		})
+	}
+	return models
+}
+
+func individualAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id":                computedInt64("ID of the individual; null if the service returns none."),
+		"reference":         sensitiveString("Reference of the individual."),
+		"state":             computedString("State of the individual, as the service names it."),
+		"terms_accepted":    computedBool("Whether the individual has accepted the terms."),
+		"checks_in_review":  computedInt32("Number of checks in review, as the service counts them."),
+		"checks_pending":    computedInt32("Number of pending checks, as the service counts them."),
+		"checks_passed":     computedInt32("Number of passed checks, as the service counts them."),
+		"completed_actions": actionsAttribute("Actions that the individual has completed."),
+		"checks": schema.ListNestedAttribute{
+			Computed:            true,
+			MarkdownDescription: "Checks, in the order of the response. Their results are in `json`.",
+			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"id":    computedInt64("ID of the check; null if the service returns none."),
+				"name":  computedString("Name of the check."),
+				"title": computedString("Display name of the check."),
+				"state": computedString("State of the check, as the service names it."),
+			}},
+		},
+	}
+}
+
+func actionsAttribute(description string) schema.ListNestedAttribute {
+	return schema.ListNestedAttribute{
+		Computed:            true,
+		MarkdownDescription: description,
+		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			"id":    computedInt64("ID of the action; null if the service returns none."),
+			"name":  computedString("Name of the action."),
+			"title": computedString("Display name of the action."),
+		}},
+	}
+}
+
+// personModel is the personal data of an individual. Only ephemeral resources may have it.
+type personModel struct {
+	Email       types.String  `tfsdk:"email"`
+	Title       types.String  `tfsdk:"title"`
+	FirstName   types.String  `tfsdk:"first_name"`
+	MiddleName  types.String  `tfsdk:"middle_name"`
+	LastName    types.String  `tfsdk:"last_name"`
+	DateOfBirth types.String  `tfsdk:"date_of_birth"`
+	Gender      types.String  `tfsdk:"gender"`
+	Address     *addressModel `tfsdk:"address"`
+}
+
+type addressModel struct {
+	Flat              types.String `tfsdk:"flat_appartment_subbuilding"`
+	BuildingNumber    types.String `tfsdk:"building_number"`
+	BuildingName      types.String `tfsdk:"building_name"`
+	RoadStreet        types.String `tfsdk:"road_street"`
+	District          types.String `tfsdk:"district"`
+	TownCity          types.String `tfsdk:"town_city"`
+	StateProvinceName types.String `tfsdk:"state_province_name"`
+	StateProvinceCode types.String `tfsdk:"state_province_code"`
+	CountryCode       types.String `tfsdk:"country_code"`
+	PostZipCode       types.String `tfsdk:"post_zip_code"`
+	DateFrom          types.String `tfsdk:"date_from"`
+	DateTo            types.String `tfsdk:"date_to"`
+}
+
+// flattenPerson reads who an individual is (interface: Individual, Address).
+func flattenPerson(o wire.Object) personModel {
+	text := func(name string) types.String { return stringOrNull(o.Text(name)) }
+	return personModel{
+		Email:       text("email"),
+		Title:       text("title"),
+		FirstName:   text("first_name"),
+		MiddleName:  text("middle_name"),
+		LastName:    text("last_name"),
+		DateOfBirth: text("date_of_birth"),
+		Gender:      text("gender"),
+		Address:     flattenAddress(o.Get("address").Object()),
+	}
+}
+
+func flattenAddress(o wire.Object) *addressModel {
+	text := func(names ...string) types.String { return stringOrNull(o.Text(names...)) }
+	address := addressModel{
+		Flat:              text("flat_appartment_subbuilding", "flat_apartment_subbuilding"),
+		BuildingNumber:    text("building_number"),
+		BuildingName:      text("building_name"),
+		RoadStreet:        text("road_street"),
+		District:          text("district"),
+		TownCity:          text("town_city"),
+		StateProvinceName: text("state_province_name"),
+		StateProvinceCode: text("state_province_code"),
+		CountryCode:       text("country_code"),
+		PostZipCode:       text("post_zip_code"),
+		DateFrom:          text("date_from"),
+		DateTo:            text("date_to"),
+	}
+	if address == (addressModel{}) {
+		return nil
+	}
+	return &address
+}
+
+func personAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"email":         sensitiveString("E-mail address."),
+		"title":         sensitiveString("Title."),
+		"first_name":    sensitiveString("First name."),
+		"middle_name":   sensitiveString("Middle name."),
+		"last_name":     sensitiveString("Last name."),
+		"date_of_birth": sensitiveString("Date of birth, in the format `YYYY-MM-DD`."),
+		"gender":        sensitiveString("Gender."),
+		"address": schema.SingleNestedAttribute{
+			Computed:            true,
+			MarkdownDescription: "Address; null if the service returns none.",
+			Attributes: map[string]schema.Attribute{
+				"flat_appartment_subbuilding": sensitiveString("Flat, apartment or part of the building. The service " +
+					"spells the attribute this way."),
+				"building_number":     sensitiveString("Number of the building."),
+				"building_name":       sensitiveString("Name of the building."),
+				"road_street":         sensitiveString("Road or street."),
+				"district":            sensitiveString("District."),
+				"town_city":           sensitiveString("Town or city."),
+				"state_province_name": sensitiveString("Name of the state or province."),
+				"state_province_code": sensitiveString("Code of the state or province."),
+				"country_code":        sensitiveString("Code of the country."),
+				"post_zip_code":       sensitiveString("Postal or ZIP code."),
+				"date_from":           sensitiveString("First day at the address, in the format `YYYY-MM-DD`."),
+				"date_to":             sensitiveString("Last day at the address, in the format `YYYY-MM-DD`."),
+			},
+		},
+	}
+}
