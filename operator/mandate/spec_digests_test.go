@@ -113,3 +113,42 @@ func twoPeople() (*v1alpha1.MandateSpec, *idv.NewApplication) {
 			{Email: idv.Hide("john@example.com"), DateOfBirth: idv.Hide("1980-01-01")},
 		}}
 }
+
+// An individual that was erased is the one of its name, and nobody else.
+func TestErasedDigests(t *testing.T) {
+	one := &v1alpha1.MandateSpec{Individuals: []v1alpha1.Individual{{Name: "jane"}, {Name: "john"}}}
+	request := func(email string) *idv.NewApplication {
+		return &idv.NewApplication{Individuals: []idv.NewIndividual{{Email: idv.Hide(email)}, {Email: idv.Hide("john@x")}}}
+	}
+	recorded := specDigests("salt", one, request("jane@x"))
+	erased := one.DeepCopy()
+	erased.Individuals[0].Erased = true
+	if fields := digestDifferences(recorded, specDigests("salt", erased, request(""))); fields != nil {
+		t.Errorf("the erased spec differs in %v", fields)
+	}
+	other := erased.DeepCopy()
+	other.Individuals[0].Name = "joe"
+	for what, live := range map[string]*v1alpha1.SpecDigests{
+		"another name":         specDigests("salt", other, request("")),
+		"another person again": specDigests("salt", one, request("joe@x")),
+	} {
+		if digestDifferences(recorded, live) == nil {
+			t.Errorf("%s: no difference", what)
+		}
+	}
+}
+
+// Where an individual was erased, what the service shows is too little to tell whose an application is.
+func TestShowsWhatWasSent(t *testing.T) {
+	spec := v1alpha1.MandateSpec{Individuals: []v1alpha1.Individual{{Name: "jane"}}}
+	shown := &idv.Application{
+		Name: idv.Hide("Acme"), MandateType: idv.Reference{ID: 1}, Individuals: []idv.Individual{{ID: 2}},
+	}
+	for _, erased := range []bool{false, true} {
+		spec.Individuals[0].Erased = erased
+		r := observer{scope: &scope{mandate: &v1alpha1.Mandate{Spec: spec}}}
+		if got := r.showsWhatWasSent(shown); got == erased {
+			t.Errorf("erased %t: enough to compare %t", erased, got)
+		}
+	}
+}
