@@ -109,7 +109,7 @@ func printLeft(out io.Writer, m *v1alpha1.Mandate) {
 	}
 	fmt.Fprintln(out, "  reports that MandateActions have stored in Secrets\n"+
 		"  manifests in files and in Git, with their history\n"+
-		"  backups, and what etcd keeps until its next compaction and in its write-ahead log\n"+
+		"  backups, and what etcd keeps until its next compaction, and in its files *.wal\n"+
 		"  audit logs of the API server, if they record bodies of requests\n"+
 		"  the data at the service, until it deletes the application")
 	fmt.Fprintln(out, "What the status and the ApplicationRecord keep: ids, states and results of checks, times, calls "+

@@ -39,9 +39,9 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// Of gives the patch that erases the inline personal data of a live Mandate; nil if there is nothing to erase. It leaves
-// what another field manager applies, and says so: that one would apply it again, and the API server would refuse all
-// that it applies.
+// Of gives the patch that erases the inline personal data of a live Mandate; nil if there is nothing to erase. It
+// leaves what another field manager applies, and says so: that one would apply it again, and the API server would
+// refuse all that it applies.
 func Of(live *v1alpha1.Mandate) (patch []byte, left []v1alpha1.Problem) {
 	operations := []operation{{"replace", "/metadata/resourceVersion", live.ResourceVersion}}
 	managers := appliers(live)
@@ -73,8 +73,8 @@ func Of(live *v1alpha1.Mandate) (patch []byte, left []v1alpha1.Problem) {
 // what the annotation of kubectl apply is of, which Argo CD sets, too.
 func appliers(live *v1alpha1.Mandate) map[string]string {
 	managers := map[string]string{}
-	var applied v1alpha1.Mandate
-	_ = json.Unmarshal([]byte(live.Annotations[corev1.LastAppliedConfigAnnotation]), &applied) // what it cannot read is not of an individual
+	var applied v1alpha1.Mandate // as much of it as can be read
+	_ = json.Unmarshal([]byte(live.Annotations[corev1.LastAppliedConfigAnnotation]), &applied)
 	for i := range applied.Spec.Individuals {
 		if individual := &applied.Spec.Individuals[i]; individual.HasInline() {
 			managers[individual.Name] = "kubectl apply, or a tool that works like it,"

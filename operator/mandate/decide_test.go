@@ -442,20 +442,6 @@ func creations() map[string]decideCase {
 			facts: newMandate(func(f *facts) { f.create.createBefore = now }),
 			want:  wait(v1alpha1.ReasonCreateDeadlinePassed),
 		},
-		"what it would be created from was erased": {
-			facts: newMandate(func(f *facts) { f.create.erased = true }),
-			want:  wait(v1alpha1.ReasonErased),
-		},
-		"erased after the outcome": {
-			facts: bound(func(f *facts) { f.outcome, f.erasure.due = v1alpha1.OutcomeCompleted, true }),
-			want:  decision{Step: stepErase},
-		},
-		"not erased while it is suspended": {
-			facts: bound(func(f *facts) {
-				f.outcome, f.erasure.due, f.suspended = v1alpha1.OutcomeCompleted, true, true
-			}),
-			want: wait(v1alpha1.ReasonSuspended),
-		},
 		"adoption waits for an attempt that may be under way": {
 			why:   "adopting changes the record, and the attempt would not be the recorded one any more",
 			facts: newMandate(func(f *facts) { f.create.adopt, f.record = 7, sent(10*time.Second, nil) }),

@@ -18,8 +18,8 @@ import (
 	"github.com/mandate-io/idv/operator/erasure"
 )
 
-// deleter keeps a Mandate with its finalizer until deletionPolicy is carried out, or given up. It erases inline personal
-// data, too.
+// deleter keeps a Mandate with its finalizer until deletionPolicy is carried out, or given up. It erases inline
+// personal data, too.
 type deleter struct {
 	*scope
 	client   deleterClient
@@ -129,8 +129,8 @@ func (r *deleter) givenUp(message string) {
 		r.mandate, nil, corev1.EventTypeWarning, engine.EventDeletionGivenUp, engine.ActionDelete, "%s", message)
 }
 
-// erase removes inline personal data from the spec, in one write, and says what it leaves. What is read is used for that
-// only.
+// erase removes inline personal data from the spec, in one write, and says what it leaves. What is read is used for
+// that only.
 func (r *deleter) erase(ctx context.Context) error {
 	live := &v1alpha1.Mandate{}
 	if err := client.IgnoreNotFound(r.live.Get(ctx, r.name(), live)); err != nil {

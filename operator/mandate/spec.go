@@ -104,8 +104,8 @@ func (r *scope) matchingTypes(selector v1alpha1.MandateTypeSelector) (ids []int6
 	return ids
 }
 
-// hasErased reports whether the details of an individual were erased. Nothing is created for such a Mandate, and nothing
-// tells for whom its application was created but its name.
+// hasErased reports whether the details of an individual were erased. Nothing is created for such a Mandate, and
+// nothing but its name tells for whom its application was created.
 func (r *scope) hasErased() bool {
 	return slices.ContainsFunc(r.mandate.Spec.Individuals, func(i v1alpha1.Individual) bool { return i.Erased })
 }
@@ -296,8 +296,8 @@ func digest(salt string, texts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// digestDifferences names the fields of a spec that are not as they were when the application was created or adopted. An
-// individual that was erased since is the one of its name.
+// digestDifferences names the fields of a spec that are not as they were when the application was created or adopted.
+// An individual that was erased since is the one of its name.
 func digestDifferences(recorded, live *v1alpha1.SpecDigests) (fields []string) {
 	if recorded.Name != live.Name {
 		fields = append(fields, "spec.name")
