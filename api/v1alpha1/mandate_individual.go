@@ -12,7 +12,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="has(self.email) || has(self.detailsSecretRef) || has(self.erased) && self.erased",message="must be set, here or as the key email of a Secret that detailsSecretRef names",fieldPath=".email"
 // +kubebuilder:validation:XValidation:rule="!has(self.email) || self.email.matches('^[^@[:space:]]+@[^@[:space:]]+$')",message="must be an e-mail address such as name@example.com",fieldPath=".email"
 // +kubebuilder:validation:XValidation:rule="!has(self.dateOfBirth) || !format.date().validate(self.dateOfBirth).hasValue()",message="must be a date that exists, written YYYY-MM-DD, such as 1990-02-28",fieldPath=".dateOfBirth"
-// +kubebuilder:validation:XValidation:rule="!has(self.erased) || !self.erased || [has(self.reference), has(self.email), has(self.title), has(self.firstName), has(self.middleName), has(self.lastName), has(self.dateOfBirth), has(self.gender)].all(set, !set)",message="can be true only for an individual without inline details: remove reference, email, title, names, dateOfBirth and gender",fieldPath=".erased"
+// +kubebuilder:validation:XValidation:rule="!has(self.erased) || !self.erased || [has(self.reference), has(self.email), has(self.title), has(self.firstName), has(self.middleName), has(self.lastName), has(self.dateOfBirth), has(self.gender)].all(set, !set)",message="excludes inline details: remove reference, email, title, names, dateOfBirth and gender",fieldPath=".erased"
 type Individual struct {
 	// name is your own name for the individual, such as applicant: 1 to 63 lower-case letters, digits and -. The status
 	// and the log show it, so do not use a person's name. The operator sends it only as a part of the default

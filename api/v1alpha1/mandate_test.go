@@ -14,7 +14,7 @@ const (
 	frozen        = "cannot change once the application exists: restore the old value, " + orAnother
 	frozenPeople  = "cannot change once the application exists: restore the old values, " + orAnother + orErased
 	orErased      = ". Once there is an outcome, you can replace an individual's details by erased: true"
-	notErased     = "can be true only for an individual without inline details: remove reference, email, title, names, " +
+	notErased     = "excludes inline details: remove reference, email, title, names, " +
 		"dateOfBirth and gender"
 	orAnother   = "or create another Mandate, which e-mails again"
 	timePattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}" +
