@@ -191,7 +191,7 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		},
 	}
 	f.create.erased = r.hasErased()
-	f.erasure.due = erasure.IsDue(r.mandate, used.AfterOutcome) && r.standIn == nil // a plan erases nothing
+	f.erasure.due = erasure.IsDue(r.mandate, used.AfterOutcome) && r.config.StandIn == nil // a plan erases nothing
 	if status.ApplicationID != nil {
 		f.id = *status.ApplicationID
 		f.bound = true
