@@ -23,7 +23,7 @@ import (
 //   - the annotation of the CRDs by which helm keeps them
 func TestChartsEqualConfig(t *testing.T) {
 	c := in(t, env)
-	rendered := c.render("mandate-operator", "--set=policy.enabled=true,reports.enabled=true,"+
+	rendered := c.render("mandate-operator", "--set=policy.enabled=true,policy.requireSecrets=true,reports.enabled=true,"+
 		"metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboard.enabled=true")
 	rendered = strings.ReplaceAll(rendered, "mandate-operator.reports.idv", "reports.idv")
 	rendered = strings.ReplaceAll(rendered, "mandate-operator.record.idv", "record.idv")
@@ -37,7 +37,9 @@ func TestChartsEqualConfig(t *testing.T) {
 		}
 		addCompared(t, got, object)
 	}
-	for _, directory := range []string{"config/default", "config/reports", "config/policy", "config/monitoring"} {
+	for _, directory := range []string{
+		"config/default", "config/reports", "config/policy", "config/policy/require-secrets", "config/monitoring",
+	} {
 		for _, object := range objects(t, c.kubectl("kustomize", directory)) {
 			if object.GetKind() != "Namespace" {
 				addCompared(t, want, object)

@@ -31,7 +31,7 @@ func (c *cluster) followsNotes(output string) {
 		c.Fatalf("the next commands fail: %v\n%s\n%s", err, answer, script.String())
 	}
 	if got := c.names("mandates,identityservices,secrets", "--namespace=onboarding"); !slices.Equal(got,
-		[]string{"first", "default", "idv"}) {
+		[]string{"first", "default", "director", "idv"}) {
 		c.Errorf("the next commands created %q", got)
 	}
 }

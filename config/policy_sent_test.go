@@ -30,6 +30,10 @@ func TestPolicyKeepsWhatIsDecidedAbout(t *testing.T) {
 		// field is what the refusal names, for all who do not have the verb decide; nobody is refused if empty.
 		field string
 	}{
+		"erased": {
+			before: decided, status: "{status: {applicationID: 4711, outcome: Rejected}}",
+			edit: "{individuals: [{name: jane, erased: true}, {name: john, erased: true}]}",
+		},
 		"people":              {before: decided, edit: others, field: "spec.individuals can change"},
 		"people of a review":  {before: reviewed, edit: others, field: "spec.individuals can change"},
 		"a person more":       {before: decided, edit: people(3, "canary"), field: "spec.individuals can change"},

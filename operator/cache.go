@@ -53,8 +53,11 @@ func kindOf(object runtime.Object) string {
 	return reflect.TypeOf(object).Elem().Name()
 }
 
+// inlineMark replaces the inline personal data of an individual in the cache.
+const inlineMark = "[removed]"
+
 // stripMandate drops what the cache must not hold: who the individuals are, and the name of the application, which may
-// be a person's. That is read live when it is sent, and never again.
+// be a person's. That is read live when it is sent, and never again. The mark says that there is something to erase.
 func stripMandate(interner *interner) toolscache.TransformFunc {
 	return func(object any) (any, error) {
 		mandate, ok := object.(*v1alpha1.Mandate)
@@ -66,10 +69,11 @@ func stripMandate(interner *interner) toolscache.TransformFunc {
 		}
 		mandate.Spec.Name = ""
 		for i, individual := range mandate.Spec.Individuals {
-			mandate.Spec.Individuals[i] = v1alpha1.Individual{
-				Name:             individual.Name,
-				DetailsSecretRef: individual.DetailsSecretRef,
+			kept := individual.WithoutInline()
+			if individual.HasInline() {
+				kept.Title = inlineMark
 			}
+			mandate.Spec.Individuals[i] = kept
 		}
 		for i := range mandate.Spec.CheckReviews {
 			mandate.Spec.CheckReviews[i].Comment = ""

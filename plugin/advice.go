@@ -103,6 +103,7 @@ var mandateCommands = map[string][]string{
 	v1alpha1.ReasonCreateDeadlinePassed:      {adopt},
 	v1alpha1.ReasonCreationBudgetReached:     {showService, stop},
 	v1alpha1.ReasonCreationSuspended:         {showService, lift},
+	v1alpha1.ReasonErased:                    {showSpec, adopt},
 	v1alpha1.ReasonDecisionForbidden:         {refresh},
 	v1alpha1.ReasonDecisionOutdated:          {decideAgain},
 	v1alpha1.ReasonDecisionRefused:           {refresh},

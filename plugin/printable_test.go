@@ -32,6 +32,7 @@ var everyVerb = [][]string{
 	{"status", "acme", "-o", "yaml"},
 	{"status", "-o", "name"},
 	{"status", "-o", "jsonpath={.items[*]}"},
+	{"erase", "acme", "--yes"},
 	{"history", "acme"},
 	{"history", "acme", "-o", "yaml"},
 	{"explain", "OutcomeUnknown"},

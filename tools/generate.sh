@@ -64,13 +64,14 @@ reference() {
 charts() {
 	chart=config/chart/mandate-operator crds=config/chart/mandate-operator-crds/templates/crds
 	mkdir -p "$out/$chart/files/rbac" "$out/$chart/files/reports" "$out/$chart/files/admission" \
-		"$out/$chart/files/policy" "$out/$chart/files/monitoring" "$out/$crds"
+		"$out/$chart/files/policy/require-secrets" "$out/$chart/files/monitoring" "$out/$crds"
 	cp "$out/config/rbac/role.yaml" config/rbac/*_role.yaml "$out/$chart/files/rbac"
 	cp config/reports/policy.yaml config/reports/role.yaml "$out/$chart/files/reports"
 	cp config/monitoring/service_monitor.yaml config/monitoring/prometheus_rule.yaml config/monitoring/dashboard*.json \
 		"$out/$chart/files/monitoring"
 	cp config/admission/*.yaml "$out/$chart/files/admission"
 	cp config/policy/*.yaml "$out/$chart/files/policy"
+	cp config/policy/require-secrets/require_secrets.yaml "$out/$chart/files/policy/require-secrets"
 	rm "$out/$chart"/files/*/kustomization.yaml
 	for crd in "$out"/config/crd/bases/*.yaml; do
 		crd_template <"$crd" >"$out/$crds/${crd##*_}"

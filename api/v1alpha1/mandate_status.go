@@ -2,7 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// MandateStatus describes the application at the service. It holds no personal data.
+// MandateStatus describes the application at the service. It holds no names,
+// addresses or dates of birth.
 //
 // Strings that come from the service have no enum and a generous length, and lists from the service are atomic. So an
 // unknown state or a repeated value cannot make the status unwritable.

@@ -12,9 +12,12 @@ const (
 	noShortName   = "must be set, because its default, metadata.name, is longer than 150 characters"
 	notBack       = "false: cannot be set back to false: the service cannot undo archiving"
 	frozen        = "cannot change once the application exists: restore the old value, " + orAnother
-	frozenPeople  = "cannot change once the application exists: restore the old values, " + orAnother
-	orAnother     = "or create another Mandate, which e-mails again"
-	timePattern   = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}" +
+	frozenPeople  = "cannot change once the application exists: restore the old values, " + orAnother + orErased
+	orErased      = ". Once there is an outcome, you can replace an individual's details by erased: true"
+	notErased     = "excludes inline details: remove reference, email, title, names, " +
+		"dateOfBirth and gender"
+	orAnother   = "or create another Mandate, which e-mails again"
+	timePattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}" +
 		"([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
 	oneEver = "cannot change or go away once it is set: a Mandate has one application, ever"
 )
@@ -217,6 +220,11 @@ var mandateCreates = map[string]attempt{
 		want: []violation{{"spec.individuals[1]", `Duplicate value: {"name":"jane"}`}},
 	},
 
+	"erased, with an e-mail address": {
+		edit: individual(`name: jane, erased: true, email: "a@personal.test"`),
+		want: []violation{{"spec.individuals[0].erased", notErased}},
+	},
+	"erased": {edit: individual(`name: jane, erased: true`)},
 	"neither e-mail nor Secret": {
 		edit: individual(`name: jane`),
 		want: []violation{{"spec.individuals[0].email", noEmail}},

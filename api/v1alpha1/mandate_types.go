@@ -75,7 +75,7 @@ const MaxCandidates = 20
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.reference) ? has(oldSelf.spec.reference) && self.spec.reference == oldSelf.spec.reference : !has(oldSelf.spec.reference))",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.reference"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.mandateType == oldSelf.spec.mandateType",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.mandateType"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.suppressEmailNotification == oldSelf.spec.suppressEmailNotification",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.suppressEmailNotification"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.individuals == oldSelf.spec.individuals",message="cannot change once the application exists: restore the old values, or create another Mandate, which e-mails again",fieldPath=".spec.individuals"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.individuals == oldSelf.spec.individuals || has(oldSelf.status.outcome) && size(self.spec.individuals) == size(oldSelf.spec.individuals) && self.spec.individuals.all(i, i in oldSelf.spec.individuals || has(i.erased) && i.erased && oldSelf.spec.individuals.exists(o, o.name == i.name && (has(i.detailsSecretRef) ? has(o.detailsSecretRef) && o.detailsSecretRef == i.detailsSecretRef : !has(o.detailsSecretRef))))",message="cannot change once the application exists: restore the old values, or create another Mandate, which e-mails again. Once there is an outcome, you can replace an individual's details by erased: true",fieldPath=".spec.individuals"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.serviceRef == oldSelf.spec.serviceRef",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.serviceRef"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.status.applicationID) && self.status.applicationID == oldSelf.status.applicationID)",message="cannot change or go away once it is set: a Mandate has one application, ever",fieldPath=".status.applicationID"
 type Mandate struct {
@@ -87,7 +87,8 @@ type Mandate struct {
 	// spec describes the application and what to do with it.
 	// +required
 	Spec MandateSpec `json:"spec"`
-	// status describes the application at the service. Only the operator writes it. It holds no personal data.
+	// status describes the application at the service. Only the operator writes it. It holds no names,
+	// addresses or dates of birth.
 	// +optional
 	// +kubebuilder:default={}
 	Status MandateStatus `json:"status,omitzero"`
@@ -203,6 +204,11 @@ type MandateSpec struct {
 	// +optional
 	// +kubebuilder:default=false
 	Suspend bool `json:"suspend,omitempty"`
+
+	// retention says whether the personal data in this spec ends with the verification. Default: that of the
+	// IdentityService.
+	// +optional
+	Retention Retention `json:"retention,omitzero"`
 }
 
 // MandateTypeSelector selects a mandate type by exactly one of its id, code and name.
@@ -329,6 +335,27 @@ const (
 	DeletionPolicyArchive DeletionPolicy = "Archive"
 	// DeletionPolicyDelete deletes the application with its individuals and their check data.
 	DeletionPolicyDelete DeletionPolicy = "Delete"
+)
+
+// Retention says whether personal data that is inline in the spec of a Mandate ends with the verification.
+type Retention struct {
+	// afterOutcome is what the operator does with it once the Mandate has an outcome. Keep leaves it. Erase removes, of
+	// each individual, reference, email, title, firstName, middleName, lastName, dateOfBirth and gender, and sets erased
+	// to true. It does not remove what another field manager applies: status.problems then says ErasedDataInGit.
+	// +optional
+	AfterOutcome RetentionPolicy `json:"afterOutcome,omitempty"`
+}
+
+// RetentionPolicy is what the operator does with inline personal data once there is an outcome.
+//
+// +kubebuilder:validation:Enum=Keep;Erase
+type RetentionPolicy string
+
+const (
+	// RetentionKeep leaves it.
+	RetentionKeep RetentionPolicy = "Keep"
+	// RetentionErase removes it.
+	RetentionErase RetentionPolicy = "Erase"
 )
 
 // Adoption names an application that exists.

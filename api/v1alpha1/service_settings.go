@@ -72,6 +72,11 @@ type ServiceSettings struct {
 	// +kubebuilder:default={}
 	Transitions Transitions `json:"transitions,omitzero"`
 
+	// retention says whether personal data in the spec of a Mandate ends with the verification, for Mandates that do not
+	// say so. Default: Keep.
+	// +optional
+	Retention Retention `json:"retention,omitzero"`
+
 	// states are additional names that this service uses for the states of an application and of a check.
 	// +optional
 	States StateNames `json:"states,omitzero"`

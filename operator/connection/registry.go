@@ -39,6 +39,8 @@ type Connection struct {
 	Generation int64
 	// ReferencePrefix goes before default references.
 	ReferencePrefix string
+	// AfterOutcome is what becomes of inline personal data, for Mandates that do not say so.
+	AfterOutcome v1alpha1.RetentionPolicy
 	// NamespacedReferences: references must begin with ReferencePrefix, the namespace and a dot.
 	NamespacedReferences bool
 	// MinPoll and MaxPoll bound the time between two reads of an application.
@@ -71,6 +73,7 @@ func Of(service Service, account Account) Connection {
 		Generation:           service.GetGeneration(),
 		ReferencePrefix:      spec.ReferencePrefix,
 		NamespacedReferences: service.NamespacedReferences(),
+		AfterOutcome:         spec.Retention.AfterOutcome,
 		MinPoll:              seconds(spec.Polling.MinIntervalSeconds, 30),
 		MaxPoll:              seconds(spec.Polling.MaxIntervalSeconds, 3600),
 		States:               lifecycle.Names(spec.States),

@@ -36,13 +36,16 @@ type Details struct {
 	Secret *corev1.Secret
 }
 
-// Read reads the details of an individual of a live Mandate, whose application has the reference. An error is one of
-// the API server.
+// Read reads the details of an individual of a live Mandate, whose application has the reference. Of one that was erased,
+// nothing is known. An error is one of the API server.
 func Read(
 	ctx context.Context, reader client.Reader, namespace string, individual *v1alpha1.Individual,
 	applicationReference string,
 ) (Details, error) {
 	ref := individual.DetailsSecretRef
+	if individual.Erased {
+		return Details{}, nil // whatever its Secret still has
+	}
 	if ref == nil {
 		return detailsOf(individual, &corev1.Secret{}, applicationReference), nil
 	}

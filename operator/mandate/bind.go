@@ -78,9 +78,12 @@ func (r *creator) bind(ctx context.Context, id int64) error {
 	return nil
 }
 
-// digestsToBind are those of the spec that an application is bound to; nil if a Secret is missing or of no use. Another
-// object of the name is then compared with what the service shows.
+// digestsToBind are those of the spec that an application is bound to; nil if a Secret is missing or of no use, or if
+// an individual was erased. Another object of the name is then compared with what the service shows.
 func (r *creator) digestsToBind(ctx context.Context) (*v1alpha1.SpecDigests, error) {
+	if r.hasErased() {
+		return nil, nil
+	}
 	if r.comparedWith != nil {
 		return specDigests(r.salt(), &r.mandate.Spec, r.comparedWith), nil
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/erasure"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -162,7 +163,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 // connectionChanged queues the Mandates of an IdentityService whose connection came, went or changed. Those whose
-// application exists have a low priority. Those with a final outcome wait for nothing.
+// application exists have a low priority. Those with a final outcome wait for nothing but their erasure.
 func (r *Reconciler) connectionChanged(
 	ctx context.Context,
 	change event.TypedGenericEvent[connection.Key],
@@ -175,10 +176,12 @@ func (r *Reconciler) connectionChanged(
 		log.FromContext(ctx).Error(err, "Failed to list the Mandates of an IdentityService, will reconcile them on schedule")
 		return
 	}
+	connected, _ := r.config.Services.Connections.Get(change.Object)
 	for i := range mandates.Items {
 		mandate := &mandates.Items[i]
 		request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(mandate)}
-		if outcome := mandate.Status.Outcome; outcome == "" || outcome == v1alpha1.OutcomeDeleted {
+		if outcome := mandate.Status.Outcome; outcome == "" || outcome == v1alpha1.OutcomeDeleted ||
+			erasure.IsDue(mandate, connected.AfterOutcome) {
 			engine.Enqueue(queue, request, mandate.Status.ApplicationID == nil)
 		}
 	}

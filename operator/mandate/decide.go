@@ -42,6 +42,9 @@ func decide(f facts) decision {
 		if s := f.subscription.decide(f, next.Reason); s != "" {
 			return decision{Step: s}
 		}
+		if f.erasure.decide(f, next.Reason) {
+			return decision{Step: stepErase}
+		}
 	}
 	return next
 }
@@ -129,6 +132,7 @@ const (
 	stepReadCandidate step = "ReadCandidate" // retrieve an application that may be the Mandate's
 	stepBind          step = "Bind"          // write its id into the record, because it is this Mandate's
 	stepFinalizer     step = "Finalizer"     // put the finalizer on the Mandate, or take it off
+	stepErase         step = "Erase"         // remove inline personal data from the spec
 
 	stepAcquireSlot         step = "AcquireSlot"         // take a slot for requests about it, if there is one
 	stepBeginSubscription   step = "BeginSubscription"   // write into the record that it is sent
@@ -141,7 +145,7 @@ var subscribes = []step{stepReadRecord, stepBeginSubscription, stepFindSubscript
 
 // needsNoSlot are the steps that send nothing to the service, and that a reconciliation may begin with.
 var needsNoSlot = []step{
-	stepFinalizer, stepDeposit, stepConclude, stepShowPending, stepResolveLost, stepAcquireSlot,
+	stepFinalizer, stepErase, stepDeposit, stepConclude, stepShowPending, stepResolveLost, stepAcquireSlot,
 }
 
 // recovers are the steps that find an application again.
@@ -187,6 +191,7 @@ type facts struct {
 	act         actFacts
 
 	subscription subscriptionFacts
+	erasure      erasureFacts
 	problems     problemFacts
 }
 
@@ -199,6 +204,8 @@ type createFacts struct {
 	adoptedByOther bool
 	// referenceNotAllowed: the ClusterIdentityService does not allow the reference in this namespace.
 	referenceNotAllowed bool
+	// erased: what the application would be made from was erased.
+	erased bool
 	// neverReconciled: nothing was ever done for the Mandate, as far as the cache and this reconciliation know.
 	neverReconciled bool
 	unknown         bool // an attempt may have created an application, whatever the ledger says now

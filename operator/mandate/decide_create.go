@@ -169,6 +169,8 @@ func decideCandidate(f facts) decision {
 // blockedPost is what comes before any attempt; no step if nothing does.
 func blockedPost(f facts) decision {
 	switch {
+	case f.create.erased:
+		return wait(v1alpha1.ReasonErased)
 	case deadlinePassed(f):
 		return wait(v1alpha1.ReasonCreateDeadlinePassed)
 	case f.create.referenceNotAllowed:

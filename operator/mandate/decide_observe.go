@@ -118,3 +118,15 @@ func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
 	}
 	return v1alpha1.OutcomeDeleted
 }
+
+// erasureFacts is what is known of inline personal data that is to be erased after the outcome.
+type erasureFacts struct {
+	due   bool // there is some
+	tried bool // in this reconciliation: what is left of it, another field manager applies
+}
+
+// decide reports whether to erase it now. The API server allows that once the status has the outcome.
+func (e erasureFacts) decide(f facts, reason string) bool {
+	return e.due && !e.tried && f.outcome != "" && f.failureReason == "" && !f.suspended && !f.deletion.requested &&
+		reason != reasonNotDue && reason != reasonStaleCache
+}

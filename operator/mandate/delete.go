@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -14,12 +15,15 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/erasure"
 )
 
-// deleter keeps a Mandate with its finalizer until deletionPolicy is carried out, or given up.
+// deleter keeps a Mandate with its finalizer until deletionPolicy is carried out, or given up. It erases inline
+// personal data, too.
 type deleter struct {
 	*scope
 	client   deleterClient
+	live     client.Reader
 	metadata client.Writer
 	events   events.EventRecorder
 }
@@ -123,4 +127,35 @@ func (r *deleter) report(ctx context.Context, f facts) {
 func (r *deleter) givenUp(message string) {
 	r.events.Eventf(
 		r.mandate, nil, corev1.EventTypeWarning, engine.EventDeletionGivenUp, engine.ActionDelete, "%s", message)
+}
+
+// erase removes inline personal data from the spec, in one write, and says what it leaves. What is read is used for
+// that only.
+func (r *deleter) erase(ctx context.Context) error {
+	live := &v1alpha1.Mandate{}
+	if err := client.IgnoreNotFound(r.live.Get(ctx, r.name(), live)); err != nil {
+		return err
+	}
+	if live.ResourceVersion != r.mandate.ResourceVersion || live.UID != r.mandate.UID {
+		r.facts.failureReason = reasonStaleCache
+		return nil
+	}
+	patch, left := erasure.Of(live)
+	r.facts.erasure.tried, r.facts.problems.erasure = true, left
+	if patch == nil {
+		return nil
+	}
+	written := engine.MetadataOf("Mandate", r.name())
+	err := r.metadata.Patch(ctx, written, client.RawPatch(types.JSONPatchType, patch))
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		r.facts.failureReason = reasonStaleCache
+		return nil
+	case err != nil:
+		return err
+	}
+	log.FromContext(ctx).Info("Erased inline personal data after the outcome")
+	r.mandate = r.mandate.DeepCopy()
+	r.mandate.ResourceVersion, r.mandate.Generation = written.ResourceVersion, written.Generation
+	return nil
 }

@@ -240,6 +240,7 @@ var endings = []string{
 	v1alpha1.ReasonApplicationExists,
 	v1alpha1.ReasonIdentityServiceMismatch,
 	v1alpha1.ReasonCreateDeadlinePassed,
+	v1alpha1.ReasonErased,
 	v1alpha1.ReasonRefused,
 	v1alpha1.ReasonAdoptionRefused,
 	v1alpha1.ReasonReferenceNotAllowed,

@@ -48,6 +48,11 @@ func specGuards() map[string]explore.Guard {
 			Old: "	if a.differs {", Off: "	if ON && a.differs {",
 			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
 		},
+		"account of an erased spec": {
+			Why: "nothing tells that the application of another account is this one", File: "observe.go",
+			Old: "&& !r.hasErased()\n", Off: "&& !(ON && r.hasErased())\n",
+			CaughtBy: "TestShowsWhatWasSent", Fails: "TestShowsWhatWasSent",
+		},
 		"deletion of another spec's application": {
 			Why: "it was created for other people", File: "decide_act.go",
 			Old: " a.differs, r.otherURL", Off: " ON && a.differs, r.otherURL",

@@ -82,6 +82,11 @@ func guards() map[string]explore.Guard {
 			Old: "return !f.create.createBefore.IsZero()", Off: "return ON && !f.create.createBefore.IsZero()",
 			CaughtBy: "TestExplore/alone: restore after eight weeks", Fails: "I1: ",
 		},
+		"erased": {
+			Why: "nobody says any more whom to e-mail", File: "decide_create.go",
+			Old: "	case f.create.erased:", Off: "	case ON && f.create.erased:",
+			CaughtBy: "TestDecideErased", Fails: "TestDecideErased/what_it_would_be_created_from_was_erased",
+		},
 		"taken is final": {
 			Why:      "the service may forget a reference that it rejected as taken",
 			File:     "decide_create.go",

@@ -139,7 +139,7 @@ func (r *observer) isCreated(application *idv.Application) bool {
 // showsWhatWasSent reports whether enough of an application shows to compare it with the spec.
 func (r *observer) showsWhatWasSent(application *idv.Application) bool {
 	return application.Name.Reveal() != "" && application.MandateType != (idv.Reference{}) &&
-		len(application.Individuals) == len(r.mandate.Spec.Individuals)
+		len(application.Individuals) == len(r.mandate.Spec.Individuals) && !r.hasErased()
 }
 
 // probe reads something that has nothing to do with the application. If the service answers that, with the same

@@ -20,6 +20,7 @@ type problemFacts struct {
 	spec        []v1alpha1.Problem // with what it was made from
 	individuals []v1alpha1.Problem // why they are unmatched
 	reviews     []v1alpha1.Problem // why they are outdated
+	erasure     []v1alpha1.Problem // what is not erased
 	// request is what the last request came to. One without a reason is about the reason that the status has.
 	request []v1alpha1.Problem
 }
@@ -44,7 +45,9 @@ func problem(field, reason, message string, names ...any) v1alpha1.Problem {
 
 // showProblems writes what is wrong into a status that has its conditions.
 func (r *reconciliation) showProblems(status *v1alpha1.MandateStatus, reason string) {
-	found := slices.Concat(r.problemsOf(reason), r.ruleProblems(status), r.subscriptionProblems(status))
+	found := slices.Concat(
+		r.problemsOf(reason), r.ruleProblems(status), r.subscriptionProblems(status), r.erasureProblems(),
+	)
 	status.Problems = found[:min(len(found), v1alpha1.MaxProblems)]
 }
 
@@ -389,4 +392,12 @@ func (r *reconciliation) subscriptionProblems(status *v1alpha1.MandateStatus) []
 // unrecordedProblem says why the API server does not take what became of a call.
 func unrecordedProblem(err error) v1alpha1.Problem {
 	return engine.ServerProblem("ApplicationRecord", "", "write the ApplicationRecord", err)
+}
+
+// erasureProblems say what is not erased after the outcome, as they said it before where nobody looked again.
+func (r *reconciliation) erasureProblems() []v1alpha1.Problem {
+	if r.facts.erasure.tried || !r.facts.erasure.due {
+		return r.facts.problems.erasure
+	}
+	return engine.ProblemsOf(r.mandate.Status.Problems, v1alpha1.ReasonErasedDataInGit)
 }

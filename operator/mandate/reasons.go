@@ -117,6 +117,9 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonCreateDeadlinePassed: {isFalse, stalled, isFalse, v1alpha1.ReasonCreateDeadlinePassed, isTrue,
 		"spec.createBefore passed before an application was created. If one exists, set spec.adopt.applicationID. Move " +
 			"spec.createBefore only to create one now, which e-mails the individuals."},
+	v1alpha1.ReasonErased: {isFalse, stalled, isFalse, v1alpha1.ReasonErased, isTrue,
+		"Personal data of an individual was erased, so nothing is created. If the application exists, set " +
+			"spec.adopt.applicationID. For another verification, create a Mandate of another name."},
 	v1alpha1.ReasonSettling: {isFalse, reconciling, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
 		"An attempt to create the application got no clear answer. Wait: after the settle delay, the operator sends the " +
 			"same reference again and learns the outcome."},

@@ -21,6 +21,7 @@ import (
 	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/erasure"
 	"github.com/mandate-io/idv/operator/individuals"
 )
 
@@ -126,7 +127,9 @@ func (r *reconciliation) connect(service ServiceClient) {
 	shared.sharedDependencies = sharedDependencies{
 		states: &of.localState, now: func() time.Time { return of.clock.Now() }, newSalt: of.newSalt,
 	}
-	r.deleter = deleter{scope: shared, client: service, metadata: of.config.Metadata, events: of.config.Events}
+	r.deleter = deleter{
+		scope: shared, client: service, live: of.config.Live, metadata: of.config.Metadata, events: of.config.Events,
+	}
 	r.creator.scope, r.creator.creatorDependencies = shared, creatorDependencies{
 		client: service, cache: of.config.Cache, live: of.config.Live, liveServices: of.liveServices,
 		services: &of.config.Services, statusWriter: of.config.Status, ledger: of.config.Ledger,
@@ -187,6 +190,8 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 			ruleDelay: min(20*used.MinPoll, 10*time.Minute),
 		},
 	}
+	f.create.erased = r.hasErased()
+	f.erasure.due = erasure.IsDue(r.mandate, used.AfterOutcome) && r.config.StandIn == nil // a plan erases nothing
 	if status.ApplicationID != nil {
 		f.id = *status.ApplicationID
 		f.bound = true
@@ -371,6 +376,8 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		return r.creator.bindFound(ctx)
 	case stepFinalizer:
 		return r.deleter.setFinalizer(ctx)
+	case stepErase:
+		return r.deleter.erase(ctx)
 	case stepAcquireSlot:
 		r.acquireSubscriptionSlot()
 	case stepBeginSubscription:
@@ -421,6 +428,9 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
 	priority := engine.Priority(r.facts.id == 0 || callsLeft)
 	after := r.requeueAfter(decided, failures)
+	if r.facts.erasure.due && r.facts.outcome == "" && (r.facts.final() || decided.Reason == reasonVanished) {
+		after = sooner(after, time.Second) // the status has the outcome now
+	}
 	if again := r.creator.due(); after > 0 {
 		after = sooner(after, engine.Jitter(again))
 	}

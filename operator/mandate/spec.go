@@ -104,6 +104,12 @@ func (r *scope) matchingTypes(selector v1alpha1.MandateTypeSelector) (ids []int6
 	return ids
 }
 
+// hasErased reports whether the details of an individual were erased. Nothing is created for such a Mandate, and
+// nothing but its name tells for whom its application was created.
+func (r *scope) hasErased() bool {
+	return slices.ContainsFunc(r.mandate.Spec.Individuals, func(i v1alpha1.Individual) bool { return i.Erased })
+}
+
 func usesSecrets(mandate *v1alpha1.Mandate) bool {
 	fromSecret := func(i v1alpha1.Individual) bool { return i.DetailsSecretRef != nil }
 	return slices.ContainsFunc(mandate.Spec.Individuals, fromSecret)
@@ -214,6 +220,7 @@ func (r *observer) shownDifferences(sent idv.NewApplication, shown *idv.Applicat
 	for i, found := range individuals.Match(expected, shown.Individuals).Individuals {
 		path := fmt.Sprintf("spec.individuals[%s]", expected[i].Name)
 		switch {
+		case r.mandate.Spec.Individuals[i].Erased: // nobody else is asked for
 		case found == nil:
 			fields = append(fields, path+".reference")
 		case found.Email.Reveal() != "" && !individuals.SameOrMasked(found.Email.Reveal(), expected[i].Email):
@@ -244,16 +251,18 @@ func (r *observer) otherType(shown idv.Reference) bool {
 }
 
 // specDigests are those of the part of a spec that cannot change once its application exists: of the request that is
-// made of it and its Secrets. They are keyed, so that nobody can try out what a person's details are.
+// made of it and its Secrets. They are keyed, so that nobody can try out what a person's details are. That of an
+// individual that was erased is empty.
 func specDigests(salt string, spec *v1alpha1.MandateSpec, request *idv.NewApplication) *v1alpha1.SpecDigests {
 	digests := &v1alpha1.SpecDigests{
 		Name: digest(salt, request.Name.Reveal()), MandateType: digest(salt, typeTexts(spec.MandateType)...),
 	}
 	for i := range request.Individuals {
-		name := spec.Individuals[i].Name
-		digests.Individuals = append(digests.Individuals, v1alpha1.IndividualDigest{
-			Name: name, Digest: digest(salt, detailTexts(&request.Individuals[i])...),
-		})
+		of := v1alpha1.IndividualDigest{Name: spec.Individuals[i].Name}
+		if !spec.Individuals[i].Erased {
+			of.Digest = digest(salt, detailTexts(&request.Individuals[i])...)
+		}
+		digests.Individuals = append(digests.Individuals, of)
 	}
 	return digests
 }
@@ -288,6 +297,7 @@ func digest(salt string, texts ...string) string {
 }
 
 // digestDifferences names the fields of a spec that are not as they were when the application was created or adopted.
+// An individual that was erased since is the one of its name.
 func digestDifferences(recorded, live *v1alpha1.SpecDigests) (fields []string) {
 	if recorded.Name != live.Name {
 		fields = append(fields, "spec.name")
@@ -299,7 +309,10 @@ func digestDifferences(recorded, live *v1alpha1.SpecDigests) (fields []string) {
 		return append(fields, "spec.individuals")
 	}
 	for _, individual := range live.Individuals {
-		if !slices.Contains(recorded.Individuals, individual) {
+		same := func(before v1alpha1.IndividualDigest) bool {
+			return before.Name == individual.Name && (individual.Digest == "" || before.Digest == individual.Digest)
+		}
+		if !slices.ContainsFunc(recorded.Individuals, same) {
 			fields = append(fields, fmt.Sprintf("spec.individuals[%s]", individual.Name))
 		}
 	}

@@ -74,6 +74,7 @@ var layers = []layer{
 			"operator/connection",
 		},
 	},
+	{dir: "operator/erasure", may: []string{"api", "operator/engine"}, never: terraform},
 	{
 		dir: "operator/budget", may: []string{"api", "operator/connection", "operator/engine", "operator/ledger"},
 		never: terraform,
@@ -86,9 +87,8 @@ var layers = []layer{
 	{dir: "operator/evidence", may: []string{"api", "internal/client", "operator/ledger"}, never: terraform},
 	controller("mandate",
 		[]string{
-			"internal/lifecycle", "internal/receiver", "internal/reference", "operator/budget", "operator/evidence",
-			"operator/individuals",
-			"operator/ledger", "operator/secrets",
+			"internal/lifecycle", "internal/receiver", "internal/reference", "operator/budget", "operator/erasure",
+			"operator/evidence", "operator/individuals", "operator/ledger", "operator/secrets",
 		},
 		"internal/printable", "internal/sandbox", "internal/test/gitops", "internal/test/explore"),
 	controller("action",

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"path"
+	"path/filepath"
 )
 
 // EditStored changes an object of a custom resource in etcd, past the rules of its CRD. The resource is group and
@@ -18,7 +20,7 @@ func (e *Environment) EditStored(
 	var found struct {
 		KVs []struct{ Value []byte }
 	}
-	if err := e.callEtcd(ctx, "range", map[string]any{"key": key}, &found); err != nil {
+	if err := e.callEtcd(ctx, "kv/range", map[string]any{"key": key}, &found); err != nil {
 		return err
 	}
 	if len(found.KVs) != 1 {
@@ -33,12 +35,24 @@ func (e *Environment) EditStored(
 	if err != nil {
 		return err
 	}
-	return e.callEtcd(ctx, "put", map[string]any{"key": key, "value": value}, &struct{}{})
+	return e.callEtcd(ctx, "kv/put", map[string]any{"key": key, "value": value}, &struct{}{})
 }
 
 // CompactEtcd removes the revisions before a resource version from etcd, so that no watch can start there.
 func (e *Environment) CompactEtcd(ctx context.Context, resourceVersion string) error {
-	return e.callEtcd(ctx, "compaction", map[string]any{"revision": resourceVersion, "physical": true}, &struct{}{})
+	return e.callEtcd(ctx, "kv/compaction", map[string]any{"revision": resourceVersion, "physical": true}, &struct{}{})
+}
+
+// DefragmentEtcd gives the space of what was compacted back.
+func (e *Environment) DefragmentEtcd(ctx context.Context) error {
+	return e.callEtcd(ctx, "maintenance/defragment", map[string]any{}, &struct{}{})
+}
+
+// EtcdHolds reports whether the database file of etcd has a text anywhere. What was written less than a tenth of a second
+// ago may not be there yet.
+func (e *Environment) EtcdHolds(text string) (bool, error) {
+	database, err := os.ReadFile(filepath.Join(e.controlPlane.ControlPlane.Etcd.DataDir, "member", "snap", "db"))
+	return bytes.Contains(database, []byte(text)), err
 }
 
 // callEtcd calls a method of etcd's JSON gateway.
@@ -47,7 +61,7 @@ func (e *Environment) callEtcd(ctx context.Context, method string, arguments, an
 	if err != nil {
 		return err
 	}
-	url := e.controlPlane.ControlPlane.Etcd.URL.JoinPath("v3", "kv", method).String()
+	url := e.controlPlane.ControlPlane.Etcd.URL.JoinPath("v3", method).String()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func (e *Environment) Store(ctx context.Context, resource string, objects []clie
 			operations = append(operations, map[string]put{"request_put": {[]byte(key), value}})
 		}
 		var answer struct{ Succeeded bool }
-		if err := e.callEtcd(ctx, "txn", map[string]any{"success": operations}, &answer); err != nil {
+		if err := e.callEtcd(ctx, "kv/txn", map[string]any{"success": operations}, &answer); err != nil {
 			return err
 		}
 		if !answer.Succeeded {

@@ -240,7 +240,7 @@ var theOperator = map[string][]control{
 		"such as a decision, an adoption, or the end of a suspension": {
 		{
 			off: "the account changes specs", file: operatorPolicy,
-			old: "(object.spec == oldObject.spec ? ", new: "(true ? ",
+			old: "(object.spec == oldObject.spec || variables.erased ? ", new: "(true ? ",
 			in: inConfig, test: "TestOperatorChangesItsMetadataOnly",
 		},
 		{
