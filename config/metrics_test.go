@@ -185,8 +185,8 @@ func TestChartAlerts(t *testing.T) {
 		"":      github + "main/docs/runbooks.md#idvnoleader", // a clone has no version
 		"wiki/": "wiki/idvnoleader",
 	} {
-		rendered := c.render("mandate-operator", "--set=metrics.rules.enabled=true,metrics.rules.additionalLabels.cluster=eu,"+
-			"metrics.rules.runbookBaseURL="+values)
+		rendered := c.render("mandate-operator", "--set=metrics.rules.enabled=true",
+			"--set=metrics.rules.additionalLabels.cluster=eu,metrics.rules.runbookBaseURL="+values)
 		found := 0
 		for _, object := range objects(t, rendered) {
 			if object.GetKind() != "PrometheusRule" {

@@ -17,7 +17,8 @@ import (
 )
 
 const twoPeople = `individuals: [
-	{name: jane, email: erased-canary@example.com, lastName: erased-canary, dateOfBirth: "1908-02-10", reference: canary-1},
+	{name: jane, email: erased-canary@example.com, lastName: erased-canary, dateOfBirth: "1908-02-10",
+	 reference: canary-1},
 	{name: john, detailsSecretRef: {name: john}, lastName: erased-canary}]`
 
 // createMandate creates a Mandate, as a program does that does not apply it.
@@ -25,6 +26,15 @@ func (w *world) createMandate(name, spec string) {
 	w.Helper()
 	w.check(w.Create(w.Context(), w.parse(mandateManifest(name, spec))))
 }
+
+// eraseByDefault sets the default of the service.
+func (w *world) eraseByDefault() {
+	w.Helper()
+	w.kubectl("patch", "identityservice", "default", "--type=merge",
+		"-p", `{"spec":{"retention":{"afterOutcome":"Erase"}}}`)
+}
+
+func hasProblems(m *v1alpha1.Mandate) bool { return len(m.Status.Problems) > 0 }
 
 // edit patches the spec of a Mandate.
 func (w *world) edit(name, spec string) error {
@@ -45,7 +55,8 @@ func (w *world) reject(name string) {
 func (w *world) erased(name string) *v1alpha1.Mandate {
 	w.Helper()
 	w.until(name, "erased", func(m *v1alpha1.Mandate) bool {
-		return !slices.ContainsFunc(m.Spec.Individuals, func(i v1alpha1.Individual) bool { return i.HasInline() || !i.Erased })
+		kept := func(i v1alpha1.Individual) bool { return i.HasInline() || !i.Erased }
+		return !slices.ContainsFunc(m.Spec.Individuals, kept)
 	})
 	return w.ready(name)
 }
@@ -81,8 +92,9 @@ func TestErasedAfterOutcome(t *testing.T) {
 			`"detailsSecretRef":{"name":"john"}}]}`,
 		"another Secret": `{"individuals":[{"name":"jane","erased":true},{"name":"john","erased":true,` +
 			`"detailsSecretRef":{"name":"joe"}}]}`,
-		"another name":   `{"individuals":[{"name":"jane","erased":true},{"name":"joe","erased":true}]}`,
-		"not erased":     `{"individuals":[{"name":"jane","erased":true},{"name":"john","detailsSecretRef":{"name":"john"}}]}`,
+		"another name": `{"individuals":[{"name":"jane","erased":true},{"name":"joe","erased":true}]}`,
+		"not erased": `{"individuals":[{"name":"jane","erased":true},
+			{"name":"john","detailsSecretRef":{"name":"john"}}]}`,
 		"a person fewer": `{"individuals":[{"name":"jane","erased":true}]}`,
 	} {
 		if err := w.edit("acme", edit); !apierrors.IsInvalid(err) {
@@ -98,7 +110,7 @@ func TestErasedDataInGit(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
-	w.kubectl("patch", "identityservice", "default", "--type=merge", "-p", `{"spec":{"retention":{"afterOutcome":"Erase"}}}`)
+	w.eraseByDefault()
 	if err := w.edit("acme", `{"individuals":[{"name":"jane","erased":true}]}`); !apierrors.IsInvalid(err) {
 		w.ready("acme")
 		err = w.edit("acme", `{"individuals":[{"name":"jane","erased":true}]}`)
@@ -107,7 +119,7 @@ func TestErasedDataInGit(t *testing.T) {
 		}
 	}
 	w.reject("acme")
-	m := w.until("acme", "said to have data in Git", func(m *v1alpha1.Mandate) bool { return len(m.Status.Problems) > 0 })
+	m := w.until("acme", "said to have data in Git", hasProblems)
 	p := m.Status.Problems[0]
 	if p.Reason != v1alpha1.ReasonErasedDataInGit || p.Field != "spec.individuals[jane]" ||
 		!strings.HasPrefix(p.Message, "test applies") || m.Spec.Individuals[0].Email == "" {
@@ -148,9 +160,9 @@ func TestErasedDataInAnnotation(t *testing.T) {
 	for _, name := range []string{"applied", "created"} {
 		w.until(name, "rejected", func(m *v1alpha1.Mandate) bool { return m.Status.Outcome != "" })
 	}
-	w.kubectl("patch", "identityservice", "default", "--type=merge", "-p", `{"spec":{"retention":{"afterOutcome":"Erase"}}}`)
+	w.eraseByDefault()
 	w.erased("created")
-	m := w.until("applied", "said to have data in Git", func(m *v1alpha1.Mandate) bool { return len(m.Status.Problems) > 0 })
+	m := w.until("applied", "said to have data in Git", hasProblems)
 	if !strings.HasPrefix(m.Status.Problems[0].Message, "kubectl apply") {
 		t.Errorf("the problems are %+v", m.Status.Problems)
 	}

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 func (s *session) eraseCommand() *cobra.Command {
@@ -61,12 +62,12 @@ func (s *session) erase(ctx context.Context, names []string, yes bool) error {
 func (s *session) eraseOne(ctx context.Context, c *cluster, m *v1alpha1.Mandate) error {
 	if m.Status.Outcome == "" {
 		return &exitError{exitNotReached, fmt.Errorf("the Mandate %s has no outcome yet; nothing was changed. See kubectl "+
-			"mandate wait -n %s %s --for=outcome", m.Name, m.Namespace, m.Name)}
+			"mandate wait -n %s %s --for=outcome", printable.Text(m.Name), m.Namespace, printable.Text(m.Name))}
 	}
 	individuals := erasedIndividuals(m.Spec.Individuals)
 	if reason := gitOpsWarning(m, "individuals"); reason != "" && !slices.Equal(individuals, m.Spec.Individuals) {
 		return &exitError{exitNotReached, fmt.Errorf("the Mandate %s: %s Nothing was changed. Replace inline fields of each "+
-			"individual by erased: true", m.Name, reason)}
+			"individual by erased: true", printable.Text(m.Name), reason)}
 	}
 	err := c.changeMandate(ctx, m, func(changed *v1alpha1.Mandate) {
 		changed.Spec.Individuals = individuals
@@ -76,7 +77,7 @@ func (s *session) eraseOne(ctx context.Context, c *cluster, m *v1alpha1.Mandate)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Out, "Erased inline personal data of the Mandate %s.\n", m.Name)
+	fmt.Fprintf(s.Out, "Erased inline personal data of the Mandate %s.\n", printable.Text(m.Name))
 	printLeft(s.Out, m)
 	return nil
 }
@@ -98,7 +99,7 @@ func printLeft(out io.Writer, m *v1alpha1.Mandate) {
 	fmt.Fprintln(out, "What is left, for you to delete:")
 	for i := range m.Spec.Individuals {
 		if secret := m.Spec.Individuals[i].DetailsSecretRef; secret != nil {
-			fmt.Fprintf(out, "  the Secret %s, if it still exists\n", secret.Name)
+			fmt.Fprintf(out, "  the Secret %s, if it still exists\n", printable.Text(secret.Name))
 		}
 	}
 	for i := range m.Spec.CheckReviews {

@@ -59,7 +59,8 @@ const (
 	ReasonReferenceNotAllowed = "ReferenceNotAllowed"
 	// ReasonCreateDeadlinePassed: spec.createBefore passed before the application was created.
 	ReasonCreateDeadlinePassed = "CreateDeadlinePassed"
-	// ReasonErased: personal data of an individual was removed, so nothing is created. Ready is False, and Stalled is True.
+	// ReasonErased: personal data of an individual was removed, so nothing is created. Ready is False, and Stalled is
+	// True.
 	ReasonErased = "Erased"
 	// ReasonErasedDataInGit: a problem, and no reason of a condition. Personal data is to be erased that another field
 	// manager applies, so the operator leaves it.

@@ -3,8 +3,8 @@ package v1alpha1
 // The rules are at the object and not at its fields: a rule at a field makes the API server repeat the field's value in
 // its error. For the same reason no field has a pattern, an enum or a format.
 
-// Individual is a person to verify. All fields except name, detailsSecretRef and erased are personal data. Set them here or,
-// better, in a Secret that detailsSecretRef names. The operator sends them to the service when it creates the
+// Individual is a person to verify. All fields except name, detailsSecretRef and erased are personal data. Set them
+// here or, better, in a Secret that detailsSecretRef names. The operator sends them to the service when it creates the
 // application, and stores them nowhere else. A field here takes precedence over the key of the Secret. The operator
 // does not send a field that is in neither.
 //

@@ -36,8 +36,8 @@ type Details struct {
 	Secret *corev1.Secret
 }
 
-// Read reads the details of an individual of a live Mandate, whose application has the reference. Of one that was erased,
-// nothing is known. An error is one of the API server.
+// Read reads the details of an individual of a live Mandate, whose application has the reference. Of one that was
+// erased, nothing is known. An error is one of the API server.
 func Read(
 	ctx context.Context, reader client.Reader, namespace string, individual *v1alpha1.Individual,
 	applicationReference string,

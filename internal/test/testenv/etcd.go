@@ -48,8 +48,8 @@ func (e *Environment) DefragmentEtcd(ctx context.Context) error {
 	return e.callEtcd(ctx, "maintenance/defragment", map[string]any{}, &struct{}{})
 }
 
-// EtcdHolds reports whether the database file of etcd has a text anywhere. What was written less than a tenth of a second
-// ago may not be there yet.
+// EtcdHolds reports whether the database file of etcd has a text anywhere. What was written less than a tenth of a
+// second ago may not be there yet.
 func (e *Environment) EtcdHolds(text string) (bool, error) {
 	database, err := os.ReadFile(filepath.Join(e.controlPlane.ControlPlane.Etcd.DataDir, "member", "snap", "db"))
 	return bytes.Contains(database, []byte(text)), err
