@@ -1,6 +1,7 @@
 #!/bin/sh
 # Tests the alerts and the dashboards of config/monitoring with the engine of Prometheus: the dashboards with metrics of a
-# real run of operator and sandbox, and the alerts with those of operators before and after faults. The tests are a Go module of their own, so that no other depends on Prometheus.
+# real run of operator and sandbox, and the alerts with those of operators before and after faults. The tests are a Go
+# module of their own, so that no other depends on Prometheus.
 #
 #   tools/test-monitoring.sh             run the tests
 #   tools/test-monitoring.sh PICTURE     draw the dashboard, too
