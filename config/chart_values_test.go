@@ -96,6 +96,7 @@ var changedValues = map[string]struct {
 	"recordPolicy.enabled":                {to: `false`},
 	"operatorPolicy.enabled":              {to: `false`},
 	"policy.enabled":                      {to: `true`},
+	"policy.requireSecrets":               {to: `true`},
 	"roles.create":                        {to: `false`},
 	"roles.aggregateToDefault":            {to: `true`},
 }

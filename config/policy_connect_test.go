@@ -30,6 +30,7 @@ var (
 		"polling":           "{minIntervalSeconds: 60}",
 		"transitions":       "{completeMethod: PUT}",
 		"creation":          "{suspend: true, maxPerHour: 100}",
+		"retention":         "{afterOutcome: Erase}", // who edits Mandates may erase each, and delete it
 	}
 )
 

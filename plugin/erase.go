@@ -62,7 +62,8 @@ func (s *session) erase(ctx context.Context, names []string, yes bool) error {
 func (s *session) eraseOne(ctx context.Context, c *cluster, m *v1alpha1.Mandate) error {
 	if m.Status.Outcome == "" {
 		return &exitError{exitNotReached, fmt.Errorf("the Mandate %s has no outcome yet; nothing was changed. See kubectl "+
-			"mandate wait -n %s %s --for=outcome", printable.Text(m.Name), m.Namespace, printable.Text(m.Name))}
+			"mandate wait -n %s %s --for=outcome", printable.Text(m.Name), printable.Text(m.Namespace),
+			printable.Text(m.Name))}
 	}
 	individuals := erasedIndividuals(m.Spec.Individuals)
 	if reason := gitOpsWarning(m, "individuals"); reason != "" && !slices.Equal(individuals, m.Spec.Individuals) {

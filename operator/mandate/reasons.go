@@ -119,7 +119,7 @@ var conditionSpecs = map[string]conditionSpec{
 			"spec.createBefore only to create one now, which e-mails the individuals."},
 	v1alpha1.ReasonErased: {isFalse, stalled, isFalse, v1alpha1.ReasonErased, isTrue,
 		"Personal data of an individual was erased, so nothing is created. If the application exists, set " +
-			"spec.adopt.applicationID. For another verification, create a Mandate of another name."},
+			"spec.adopt.applicationID. Another Mandate is another verification, which e-mails people."},
 	v1alpha1.ReasonSettling: {isFalse, reconciling, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
 		"An attempt to create the application got no clear answer. Wait: after the settle delay, the operator sends the " +
 			"same reference again and learns the outcome."},
