@@ -176,7 +176,7 @@ func TestJourneysAreMeasured(t *testing.T) {
 	w.mandate("acme", "{}")
 	m := w.ready("acme")
 	w.measures(address, ready+"1", decision+"0")
-	w.play(m, control.ResultReview)
+	w.play(m, control.ResultPass)
 	w.inReview("acme")
 	w.eventually(func() (bool, string) {
 		text := w.scrape(address)
