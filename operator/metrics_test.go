@@ -153,7 +153,11 @@ func (w *world) measures(address string, lines ...string) {
 
 func (w *world) scrape(address string) string {
 	w.Helper()
-	url := "http://" + address + "/metrics"
+	return w.fetch("http://" + address + "/metrics")
+}
+
+func (w *world) fetch(url string) string {
+	w.Helper()
 	request, err := http.NewRequestWithContext(await.Context(w.T), http.MethodGet, url, http.NoBody)
 	w.check(err)
 	response, err := (&http.Client{}).Do(request)

@@ -68,6 +68,7 @@ type world struct {
 	// operatorConfig is the operator's kubeconfig, with the permissions of config/rbac and config/reports only.
 	operatorConfig string
 	operator       *testenv.Process
+	environment    []string // of the operator, beside that of the test
 }
 
 // scheme has the operator's kinds, and those that the tests read besides.
@@ -135,6 +136,7 @@ func (w *world) start(flags ...string) {
 		"--zap-log-level=10",
 	}, flags...)...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+w.operatorConfig, "GORACE=atexit_sleep_ms=0")
+	command.Env = append(command.Env, w.environment...)
 	w.operator, err = w.env.Start(w.namespace, command)
 	w.check(err)
 	operator := w.operator
