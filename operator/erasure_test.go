@@ -17,7 +17,7 @@ import (
 )
 
 const twoPeople = `individuals: [
-	{name: jane, email: erased-canary@example.com, lastName: erased-canary, dateOfBirth: "1908-02-10",
+	{name: jane, email: erased-canary@example.com, lastName: erased-canary, dateOfBirth: "1909-03-11",
 	 reference: canary-1},
 	{name: john, detailsSecretRef: {name: john}, lastName: erased-canary}]`
 
@@ -82,7 +82,7 @@ func TestErasedAfterOutcome(t *testing.T) {
 	}
 	w.check(env.CompactEtcd(t.Context(), w.get("acme").ResourceVersion))
 	w.check(env.DefragmentEtcd(t.Context()))
-	for _, canary := range []string{"erased-canary", "1908-02-10"} {
+	for _, canary := range []string{"erased-canary", "1909-03-11"} {
 		if found, err := env.EtcdHolds(canary); found || err != nil {
 			t.Errorf("etcd has %q after the compaction, error %v", canary, err)
 		}
