@@ -154,6 +154,14 @@ func (l *ConcurrencyLimiter) Release(object types.NamespacedName) {
 	w.become(gone)
 }
 
+// Writes reports whether an object has a slot for writes.
+func (l *ConcurrencyLimiter) Writes(object types.NamespacedName) bool {
+	l.limiters.mu.Lock()
+	defer l.limiters.mu.Unlock()
+	w := l.using[object]
+	return w != nil && w.class == Write
+}
+
 // ReadsAreSlow reports whether the last read took long, or one that is under way does.
 func (l *ConcurrencyLimiter) ReadsAreSlow() bool {
 	l.limiters.mu.Lock()

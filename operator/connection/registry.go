@@ -90,7 +90,7 @@ type Registry struct {
 	// Changes has the connections that changed in a way that Mandates may wait for. It has one reader.
 	Changes chan event.TypedGenericEvent[Key]
 	// ServiceChanged is called when the status of a service may have to show something else: its circuit breaker changes,
-	// or there is a new proof or name of a state. It must not block. Set it before use.
+	// there is a new proof or name of a state, or the first create begins. It must not block. Set it before use.
 	ServiceChanged func(Key)
 	// Mandates and Actions are the limiters for the two kinds of objects that use connections.
 	Mandates, Actions *Limiters
@@ -118,6 +118,10 @@ func NewRegistry(concurrency int) *Registry {
 		ServiceChanged: func(Key) {},
 	}
 }
+
+// Writes reports whether a Mandate has a slot of a connection for writes: a create may be under way that its status does
+// not show yet.
+func (r *Registry) Writes(key Key, mandate types.NamespacedName) bool { return r.entry(key).mandates.Writes(mandate) }
 
 // Breaker gives the circuit breaker of a connection, which lasts until Remove.
 func (r *Registry) Breaker(key Key) *CircuitBreaker { return r.entry(key).breaker }

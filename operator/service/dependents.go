@@ -158,15 +158,16 @@ func (r *Reconciler) dependents(
 	err = r.config.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace),
 		client.MatchingFields{connection.MandateField: key.String()}, client.UnsafeDisableDeepCopy)
 	for i := range mandates.Items {
-		found.add(&mandates.Items[i], names)
+		mandate := &mandates.Items[i]
+		found.add(mandate, names)
+		if needsService(mandate) || r.config.Connections.Writes(key, client.ObjectKeyFromObject(mandate)) {
+			found.needed++
+		}
 	}
 	return found, err
 }
 
 func (d *dependents) add(m *v1alpha1.Mandate, names lifecycle.Names) {
-	if needsService(m) {
-		d.needed++
-	}
 	if budget.Waits(m) {
 		d.waiting++
 	}
