@@ -160,7 +160,7 @@ func (r *Reconciler) dependents(
 	for i := range mandates.Items {
 		mandate := &mandates.Items[i]
 		found.add(mandate, names)
-		if needsService(mandate) || r.config.Connections.Writes(key, client.ObjectKeyFromObject(mandate)) {
+		if !needsService(mandate) && r.config.Connections.Writes(key, client.ObjectKeyFromObject(mandate)) {
 			found.needed++
 		}
 	}
@@ -168,6 +168,9 @@ func (r *Reconciler) dependents(
 }
 
 func (d *dependents) add(m *v1alpha1.Mandate, names lifecycle.Names) {
+	if needsService(m) {
+		d.needed++
+	}
 	if budget.Waits(m) {
 		d.waiting++
 	}
