@@ -85,7 +85,7 @@ func guards() map[string]explore.Guard {
 		"erased": {
 			Why: "nobody says any more whom to e-mail", File: "decide_create.go",
 			Old: "	case f.create.erased:", Off: "	case ON && f.create.erased:",
-			CaughtBy: "TestDecideErased", Fails: "TestDecideErased/what_it_would_be_created_from_was_erased",
+			CaughtBy: "TestExplore/alone: erased individuals", Fails: "I21: ",
 		},
 		"taken is final": {
 			Why:      "the service may forget a reference that it rejected as taken",

@@ -52,6 +52,13 @@ func individualMoves(s *state, spend spender) {
 				s.Individuals[0].Email, s.Adopt = "other@example.com", nil
 			})
 		}))
+		if m.DeletionTimestamp == nil && m.Status.Outcome != "" && !m.Spec.Individuals[0].Erased {
+			spend(erase, "a user erases the individual of "+name, changed(func(w *world) {
+				w.edit(name, func(s *v1alpha1.MandateSpec) {
+					s.Individuals[0] = v1alpha1.Individual{Name: s.Individuals[0].Name, Erased: true}
+				})
+			}))
+		}
 	}
 	spend(hide, "a user deletes a Secret, or restores it", changed(func(w *world) { w.secretGone = !w.secretGone }))
 }
@@ -72,8 +79,20 @@ func wrongPerson(w *world) string {
 			}
 		}
 		adopted := m.Spec.Adopt != nil && m.Spec.Adopt.ApplicationID == a.id
-		if !adopted && a.people[0].email != m.Spec.Individuals[0].Email {
+		if !adopted && !m.Spec.Individuals[0].Erased && a.people[0].email != m.Spec.Individuals[0].Email {
 			return fmt.Sprintf("I12: %s is bound to an application that was created for another person", name)
+		}
+	}
+	return ""
+}
+
+// createdFromErased (I21): nothing was created from a spec whose individual was erased, and says nobody to e-mail.
+func createdFromErased(w *world) string {
+	for _, url := range sorted(w.sites) {
+		for _, a := range w.sites[url].applications {
+			if a.mandate != "" && a.people[0].email == "" {
+				return fmt.Sprintf("I21: application %d was created from an erased spec", a.id)
+			}
 		}
 	}
 	return ""

@@ -35,7 +35,8 @@ type (
 
 func (w *world) holds() (found verdict) {
 	for _, check := range []func(*world) string{
-		emailedTwice, sharedID, wrongID, deletedTooSoon, wrongPerson, foreignNamespace, subscribedTwice, falselySubscribed,
+		emailedTwice, sharedID, wrongID, deletedTooSoon, wrongPerson, createdFromErased, foreignNamespace,
+		subscribedTwice, falselySubscribed,
 	} {
 		found.wrong = cmp.Or(found.wrong, check(w))
 	}

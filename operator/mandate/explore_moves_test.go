@@ -57,6 +57,7 @@ const (
 	another               // a user deletes the Mandate and applies it again, for another person
 	present               // the service shows individuals in another way
 	hide                  // a user deletes a Secret with details, or restores it
+	erase                 // a user removes the individual's details, once there is an outcome
 	unread                // the API server does not answer
 	choose                // a user sets the decision to Complete or Reject, or removes it
 	shelve                // a user sets archived

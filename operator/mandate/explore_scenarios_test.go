@@ -33,6 +33,8 @@ type scenario struct {
 	exists bool
 	// inReview: the application exists and was read, and is in review.
 	inReview bool
+	// completed: it exists, was read, and has its outcome.
+	completed bool
 	// silent: the service shows no references.
 	silent bool
 	// refusesOthers: it answers 403 or 500 to reads of what is nobody's application.
@@ -50,7 +52,12 @@ func (s scenario) start() state {
 	w := newWorld()
 	w.changeSite(firstURL, func(here *site) {
 		here.checks, here.keepsChecks = s.checks, s.keepsChecks
-		here.inReview = s.inReview
+		switch {
+		case s.inReview:
+			here.stage = stageInReview
+		case s.completed:
+			here.stage = stageCompleted
+		}
 	})
 	for _, url := range sorted(w.sites) {
 		w.changeSite(url, func(here *site) { here.silent, here.refusesOthers = s.silent, s.refusesOthers })
@@ -77,7 +84,7 @@ func (s scenario) start() state {
 	for _, name := range s.mandates {
 		w.apply(name, s.manifest)
 	}
-	if s.checks || s.exists || s.inReview {
+	if s.checks || s.exists || s.inReview || s.completed {
 		w = s.settled(w)
 	}
 	first := state{world: w, ops: [2]*operator{started(w), started(w)}, via: explore.NewTrace("the Mandate is applied")}
@@ -350,6 +357,10 @@ func scenarios() map[string]scenario {
 		},
 		"another Mandate of the name for another person, after an adoption": {
 			mandates: one, exists: true, allow: map[move]uint8{wipe: 1, adopt: 1, another: 1},
+		},
+		"erased individuals": {
+			why:      "the spec says nobody to e-mail any more, whatever is lost later",
+			mandates: one, completed: true, allow: map[move]uint8{erase: 1, succeed: 1, wipe: 1, lose: 1, crash: 1},
 		},
 		"decisions": {
 			mandates: one, inReview: true,

@@ -71,9 +71,9 @@ type site struct {
 	// webhooks is how it shows subscriptions.
 	webhooks    webhookPresentation
 	shown       presentation
-	inReview    bool // applications are in review from the start
-	checks      bool // they have a check
-	keepsChecks bool // which has the same id after a reset
+	stage       string // of applications from the start
+	checks      bool   // they have a check
+	keepsChecks bool   // which has the same id after a reset
 }
 
 // application is at the service, or was: what was e-mailed stays so when the application is gone.
@@ -282,11 +282,9 @@ func (s *site) has(reference string) bool {
 func (s *site) create(r request) *application {
 	s.applications = append(s.applications, application{
 		id: s.nextID, reference: r.reference, people: r.people, created: now, mandate: r.mandate, name: r.name,
+		stage: s.stage,
 	})
 	s.nextID++
-	if s.inReview {
-		s.applications[len(s.applications)-1].stage = stageInReview
-	}
 	if s.checks {
 		s.applications[len(s.applications)-1].startRound(100 * s.nextID)
 	}
@@ -358,7 +356,9 @@ func (o *operator) seeMandates(w *world) {
 		stripped := m.DeepCopy()
 		for i := range stripped.Spec.Individuals {
 			individual := &stripped.Spec.Individuals[i]
-			*individual = v1alpha1.Individual{Name: individual.Name, DetailsSecretRef: individual.DetailsSecretRef}
+			*individual = v1alpha1.Individual{
+				Name: individual.Name, DetailsSecretRef: individual.DetailsSecretRef, Erased: individual.Erased,
+			}
 		}
 		o.mandates[name] = stripped
 	}
