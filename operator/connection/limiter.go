@@ -154,12 +154,11 @@ func (l *ConcurrencyLimiter) Release(object types.NamespacedName) {
 	w.become(gone)
 }
 
-// Writes reports whether an object has a slot for writes.
-func (l *ConcurrencyLimiter) Writes(object types.NamespacedName) bool {
+// Uses reports whether an object has a slot.
+func (l *ConcurrencyLimiter) Uses(object types.NamespacedName) bool {
 	l.limiters.mu.Lock()
 	defer l.limiters.mu.Unlock()
-	w := l.using[object]
-	return w != nil && w.class == Write
+	return l.using[object] != nil
 }
 
 // ReadsAreSlow reports whether the last read took long, or one that is under way does.

@@ -160,7 +160,7 @@ func (r *Reconciler) dependents(
 	for i := range mandates.Items {
 		mandate := &mandates.Items[i]
 		found.add(mandate, names)
-		if !needsService(mandate) && r.config.Connections.Writes(key, client.ObjectKeyFromObject(mandate)) {
+		if !needsService(mandate) && r.config.Connections.Uses(key, client.ObjectKeyFromObject(mandate)) {
 			found.needed++
 		}
 	}
