@@ -121,7 +121,9 @@ func NewRegistry(concurrency int) *Registry {
 
 // Uses reports whether a Mandate has a slot of a connection: a create may be under way that its status does not show
 // yet.
-func (r *Registry) Uses(key Key, mandate types.NamespacedName) bool { return r.entry(key).mandates.Uses(mandate) }
+func (r *Registry) Uses(key Key, mandate types.NamespacedName) bool {
+	return r.entry(key).mandates.Uses(mandate)
+}
 
 // Breaker gives the circuit breaker of a connection, which lasts until Remove.
 func (r *Registry) Breaker(key Key) *CircuitBreaker { return r.entry(key).breaker }
