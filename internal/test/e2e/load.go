@@ -22,8 +22,16 @@ const (
 
 // load is a stream of new Mandates, each of one person with an address of her own.
 type load struct {
-	stop context.CancelFunc
-	done chan error
+	stop  context.CancelFunc
+	ended chan struct{}
+	err   error // once it has ended
+}
+
+// end stops it, and waits until it has ended.
+func (l *load) end() error {
+	l.stop()
+	<-l.ended
+	return l.err
 }
 
 // startLoad creates Mandates until the load stops, and waits until creates are under way at the service.
@@ -36,8 +44,12 @@ func (s *scenario) startLoad(ctx context.Context) error {
 		return err
 	}
 	creating, stop := context.WithCancel(ctx)
-	s.load = &load{stop: stop, done: make(chan error, 1)}
-	go func() { s.load.done <- s.createMandates(creating) }()
+	started := &load{stop: stop, ended: make(chan struct{})}
+	s.load = started
+	go func() {
+		defer close(started.ended)
+		started.err = s.createMandates(creating)
+	}()
 	return until(ctx, "creates are under way", func(ctx context.Context) (bool, string) {
 		underWay, err := s.createsUnderWay(ctx)
 		return underWay > 2, fmt.Sprint(underWay, err)
@@ -87,8 +99,7 @@ func (s *scenario) createMandates(ctx context.Context) error {
 // settled stops the load, and waits until every Mandate is Ready. An application whose answer got lost is found by its
 // next notification: the individual makes it happen. It returns how many were.
 func (s *scenario) settled(ctx context.Context) (found int, err error) {
-	s.load.stop()
-	if err := errors.Join(<-s.load.done, s.sandbox.ClearFaults(ctx)); err != nil {
+	if err := errors.Join(s.load.end(), s.sandbox.ClearFaults(ctx)); err != nil {
 		return 0, err
 	}
 	played := map[string]bool{}

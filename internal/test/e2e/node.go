@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"text/template"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -37,6 +38,13 @@ type node struct {
 	// failed ends with the first part of the node that exits.
 	failed context.Context
 	fail   context.CancelCauseFunc
+	parts  []*part
+}
+
+// part is a process of the node, which must not exit by itself.
+type part struct {
+	*testenv.Process
+	killed atomic.Bool
 }
 
 // values are those that the configurations have.
@@ -149,9 +157,13 @@ func (n *node) launch(name string, arguments ...string) (*testenv.Process, error
 	if err != nil {
 		return nil, err
 	}
+	started := &part{Process: process}
+	n.parts = append(n.parts, started)
 	go func() {
 		<-process.Exited()
-		n.fail(fmt.Errorf("%s has exited: %w", name, process.Err()))
+		if !started.killed.Load() {
+			n.fail(fmt.Errorf("%s has exited: %w", name, process.Err()))
+		}
 	}()
 	return process, nil
 }

@@ -66,12 +66,17 @@ func (n *node) apiServerFlags() []string {
 // containerdListens is what containerd logs when it accepts connections.
 var containerdListens = regexp.MustCompile(`containerd successfully booted`)
 
-func (n *node) startContainerd(ctx context.Context) (string, error) {
+func (n *node) runContainerd(ctx context.Context) error {
 	containerd, err := n.launch("containerd", "--config="+filepath.Join(n.Dir, "containerd.toml"))
 	if err != nil {
-		return "", err
+		return err
 	}
-	if _, err := containerd.WaitForLog(ctx, containerdListens); err != nil {
+	_, err = containerd.WaitForLog(ctx, containerdListens)
+	return err
+}
+
+func (n *node) startContainerd(ctx context.Context) (string, error) {
+	if err := n.runContainerd(ctx); err != nil {
 		return "", err
 	}
 	return "the operator, the sandbox and pause", n.importImages(ctx)

@@ -64,6 +64,7 @@ func (s *scenario) steps() []step {
 		{"delete", "delete the leader's Pod during creates", s.deleteLeader},
 		{"memory", "let the leader run out of memory during creates", s.exhaustLeader},
 		{"hang", "stop the leader's process during creates, and let it continue", s.hangLeader},
+		{"power", "cut the power of the node during creates", s.losePower},
 		{"upgrade", "upgrade during creates", s.upgrade},
 		{"uninstall", "uninstall", s.uninstall},
 		{"reinstall", "install again", s.reinstall},
