@@ -10,7 +10,7 @@ import (
 )
 
 // losePower ends everything on the node at once, both replicas of the operator and the control plane included, and
-// starts it again. Only the service goes on: it is elsewhere. What etcd has acknowledged is on the disk.
+// starts it again. Only the service goes on. What etcd has acknowledged is on the disk.
 func (s *scenario) losePower(ctx context.Context) (string, error) {
 	return s.disturb(ctx, func(process) error {
 		if err := s.load.end(); err != nil { // while the API server is away, nobody applies anything
