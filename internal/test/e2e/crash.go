@@ -25,8 +25,8 @@ func (s *scenario) deleteLeader(ctx context.Context) (string, error) {
 		_, err := s.kubectl(ctx, "delete", "pod", leader.pod, "-n", operatorNamespace, "--wait=false")
 		return err
 	})
-	if err == nil && s.found > 0 {
-		err = fmt.Errorf("%d answers were lost, although the operator could wait for them", s.found)
+	if err == nil && len(s.found) > 0 {
+		err = fmt.Errorf("the answers of %q were lost, although the operator could wait for them", s.found)
 	}
 	return detail, err
 }
@@ -99,7 +99,7 @@ func (s *scenario) disturb(ctx context.Context, do func(leader process) error) (
 		return "", err
 	}
 	return fmt.Sprintf("%d creates under way, another leader after %.0f s, %d lost answers found by notifications, "+
-		"%d Mandates, no second e-mail", underWay, took.Seconds(), s.found, s.people-before), s.available(ctx)
+		"%d Mandates, no second e-mail", underWay, took.Seconds(), len(s.found), s.people-before), s.available(ctx)
 }
 
 func (s *scenario) lease(ctx context.Context) (string, error) {

@@ -25,8 +25,8 @@ func (s *scenario) upgrade(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if found > 0 {
-		return "", fmt.Errorf("%d answers were lost, although the operator could wait for them", found)
+	if len(found) > 0 {
+		return "", fmt.Errorf("the answers of %q were lost, although the operator could wait for them", found)
 	}
 	// A rollout is complete before the old Pods are gone: they have a minute to end.
 	err = until(ctx, "all Pods have the new image", func(ctx context.Context) (bool, string) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -97,10 +99,11 @@ func (s *scenario) createMandates(ctx context.Context) error {
 }
 
 // settled stops the load, and waits until every Mandate is Ready. An application whose answer got lost is found by its
-// next notification: the individual makes it happen. It returns how many were.
-func (s *scenario) settled(ctx context.Context) (found int, err error) {
+// next notification: the individual makes it happen. It returns the
+// names of their Mandates.
+func (s *scenario) settled(ctx context.Context) (found []string, err error) {
 	if err := errors.Join(s.load.end(), s.sandbox.ClearFaults(ctx)); err != nil {
-		return 0, err
+		return nil, err
 	}
 	played := map[string]bool{}
 	err = until(ctx, "every Mandate is Ready", func(ctx context.Context) (bool, string) {
@@ -117,9 +120,9 @@ func (s *scenario) settled(ctx context.Context) (found int, err error) {
 		return len(mandates) == s.people && len(waiting) == 0, fmt.Sprintf("%d Mandates, waiting %q", len(mandates), waiting)
 	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return len(played), s.checkApplications(ctx)
+	return slices.Sorted(maps.Keys(played)), s.checkApplications(ctx)
 }
 
 // playUnknown plays the individual of a Mandate whose create had no answer, once.
@@ -135,6 +138,8 @@ func (s *scenario) playUnknown(ctx context.Context, mandate *v1alpha1.Mandate, p
 	if missing := (*control.Error)(nil); errors.As(err, &missing) && missing.Status == 404 {
 		return nil // the create has not reached the service
 	}
-	played[mandate.Name] = err == nil
+	if err == nil {
+		played[mandate.Name] = true
+	}
 	return err
 }

@@ -20,8 +20,8 @@ type scenario struct {
 	cluster client.Client
 	sandbox *control.Client
 	load    *load
-	people  int // who have a Mandate, and must have one e-mail each
-	found   int // lost answers that the last step found by notifications
+	people  int      // who have a Mandate, and must have one e-mail each
+	found   []string // Mandates whose answers were lost in the last step, and found by notifications
 	// podStart is what the Pod of the sandbox took to be ready, on this machine today.
 	podStart time.Duration
 }
