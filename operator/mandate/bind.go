@@ -268,7 +268,7 @@ func (r *creator) readCandidate(ctx context.Context) {
 	r.observe(ctx, application)
 	switch a := &r.facts.application; {
 	case r.facts.failureReason != "": // what to compare with cannot be read
-	case !a.sameReference:
+	case a.reference == referenceOther:
 		r.skipCandidate(id, resultWithReference(application.Reference))
 	case a.differs:
 		r.skipCandidate(id, candidateIncomplete)

@@ -401,14 +401,21 @@ const (
 	individualsUnmatched
 )
 
+// referenceShown is what an application shows of its reference.
+type referenceShown int
+
+const (
+	referenceOther   referenceShown = iota // than the Mandate's
+	referenceHidden                        // none, or one that says nothing
+	referenceMatched                       // the Mandate's: so it is the Mandate's, wherever the service is now
+)
+
 // applicationFacts is what the service said of the application in this reconciliation.
 type applicationFacts struct {
 	lookup applicationLookup
 	// sameAccount: what it shows proves that the account is the record's, by another name.
-	sameAccount   bool
-	sameReference bool // it shows no other reference than the Mandate's
-	// referenceMatched: it shows the Mandate's reference, so it is the Mandate's, wherever the service is now.
-	referenceMatched bool
+	sameAccount bool
+	reference   referenceShown
 	// differs: it was created for another Mandate of the name, and shows something else than the spec of this one.
 	differs     bool
 	individuals individualsMatch
@@ -442,7 +449,7 @@ func (f *facts) contradicts() bool {
 	outcome := map[lifecycle.Stage]v1alpha1.Outcome{
 		lifecycle.Completed: v1alpha1.OutcomeCompleted, lifecycle.Rejected: v1alpha1.OutcomeRejected,
 	}[f.application.stage]
-	return f.decided() && f.application.read() && f.application.sameReference && outcome != f.outcome
+	return f.decided() && f.application.read() && f.application.reference != referenceOther && outcome != f.outcome
 }
 
 // final reports that nothing will change any more at the service.

@@ -29,7 +29,7 @@ func decideOrder(f facts) decision {
 		return decision{Step: stepReadRecord}
 	case !f.service.Ready: // it was found again while writes fail
 		return wait(v1alpha1.ReasonIdentityServiceNotReady)
-	case !f.application.referenceMatched && f.record.otherURL:
+	case f.application.reference != referenceMatched && f.record.otherURL:
 		return wait(v1alpha1.ReasonIdentityServiceMismatch) // this service shows no references
 	case f.record.full:
 		return wait(v1alpha1.ReasonLogFull)
@@ -393,9 +393,9 @@ func (d deletionFacts) decideRequested(f facts) decision {
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case !a.read():
 		return decision{Step: stepRead}
-	case f.otherAccount() && (a.sameReference || !r.otherURL):
+	case f.otherAccount() && (a.reference != referenceOther || !r.otherURL):
 		return wait(f.accountReason())
-	case !a.sameReference, a.differs, r.otherURL && !a.referenceMatched:
+	case a.reference == referenceOther, a.differs, r.otherURL && a.reference != referenceMatched:
 		return wait(v1alpha1.ReasonDeletionRefused)
 	}
 	if lost := decideLost(f, v1alpha1.ReasonDeletionWaiting); lost.Step != "" {

@@ -81,7 +81,7 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 			holdCreate(t, f)
 		case stepAdopt:
 			if f.id != 0 || f.create.adopt == 0 || f.create.adoptedByOther ||
-				!f.application.read() || !f.application.sameReference ||
+				!f.application.read() || f.application.reference == referenceOther ||
 				f.record.mayExist() && f.record.otherReference || f.record.id != 0 && f.record.id != f.create.adopt {
 				t.Fatalf("adopts what may be another one's: %+v", f)
 			}
@@ -148,7 +148,7 @@ func holdCall(t *rapid.T, f facts) v1alpha1.CallKind {
 		t.Fatalf("begins nothing: %+v", f)
 		return ""
 	}
-	if !a.read() || !a.sameReference || f.record.otherURL && !a.referenceMatched {
+	if !a.read() || a.reference == referenceOther || f.record.otherURL && a.reference != referenceMatched {
 		t.Fatalf("%s of what may be another one's: %+v", order.Kind, f)
 	}
 	if a.differs {
@@ -293,6 +293,8 @@ func drawnFacts(t *rapid.T) facts {
 			applicationUnread, applicationFound, applicationMissing, applicationUnproven, applicationMissingAlone,
 			applicationGone,
 		},
+		[]referenceShown{referenceOther, referenceHidden, referenceMatched},
+		[]erasureFacts{erasureNone, erasureDue, erasureTried},
 		[]individualsMatch{individualsMatched, individualsMatched, individualsFewer, individualsUnmatched},
 		[][]v1alpha1.Call{nil, reviews()[:1], reviews()[1:], reviews()}, [][]string{nil, earlier(completeCall)},
 		[]v1alpha1.SubscriptionState{"", v1alpha1.SubscriptionSubscribed, v1alpha1.SubscriptionOutcomeUnknown},

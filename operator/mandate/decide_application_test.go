@@ -15,7 +15,7 @@ func bound(change func(*facts)) facts {
 		f.id = 7
 		f.bound = true
 		f.observe.seen = true
-		f.application = applicationFacts{lookup: applicationFound, sameReference: true, evidence: seen}
+		f.application = applicationFacts{lookup: applicationFound, reference: referenceHidden, evidence: seen}
 		change(f)
 	})
 }
@@ -157,7 +157,7 @@ func applications() map[string]decideCase {
 			facts: bound(func(f *facts) {
 				f.act.decision = completeSeen
 				f.application.stage = lifecycle.InReview
-				f.application.referenceMatched = true
+				f.application.reference = referenceMatched
 				f.record.otherURL = true
 			}),
 			want: decision{Step: stepBegin}, call: completeCall,
@@ -231,7 +231,7 @@ func applications() map[string]decideCase {
 			facts: bound(func(f *facts) {
 				f.act.decision = completeSeen
 				f.application.stage = lifecycle.InReview
-				f.application.sameReference = false
+				f.application.reference = referenceOther
 			}),
 			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},

@@ -43,7 +43,7 @@ func named() map[string]decideCase {
 		"an application that was found while only writes fail": {
 			facts: newMandate(func(f *facts) {
 				f.id, f.bound = 7, true
-				f.application = applicationFacts{lookup: applicationFound, sameReference: true, evidence: seen}
+				f.application = applicationFacts{lookup: applicationFound, reference: referenceHidden, evidence: seen}
 				f.service.Ready, f.service.OnlyWritesFail = false, true
 			}),
 			want: wait(v1alpha1.ReasonAccepted),
@@ -53,7 +53,7 @@ func named() map[string]decideCase {
 				f.id, f.bound = 7, true
 				f.act.decision = completeSeen
 				f.application = applicationFacts{
-					lookup: applicationFound, sameReference: true, referenceMatched: true, stage: lifecycle.InReview, evidence: seen,
+					lookup: applicationFound, reference: referenceMatched, stage: lifecycle.InReview, evidence: seen,
 				}
 				f.service.Ready, f.service.OnlyWritesFail = false, true
 			}),

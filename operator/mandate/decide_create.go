@@ -218,7 +218,7 @@ func decideAdoption(f facts) decision {
 	case r.id == 0 && r.isOpen() && f.mayBeUnderWay():
 		// An attempt may still be under way; its answer, if it comes, is the better proof.
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
-	case a.missing(), a.read() && !a.sameReference:
+	case a.missing(), a.read() && a.reference == referenceOther:
 		return wait(cmp.Or(mismatch(&r), v1alpha1.ReasonAdoptionRefused))
 	case !a.read():
 		return decision{Step: stepRead}

@@ -86,7 +86,7 @@ func deletions() map[string]decideCase {
 		"a Mandate that is deleted, and the service has moved": {
 			facts: bound(func(f *facts) {
 				f.deletion = deletion()
-				f.record.otherURL, f.application.referenceMatched = true, true
+				f.record.otherURL, f.application.reference = true, referenceMatched
 			}),
 			want: decision{Step: stepBegin}, call: deleteCall,
 		},

@@ -14,7 +14,7 @@ func (o observeFacts) decide(f facts) decision {
 	switch {
 	case f.outcome != "" && !deleted && !f.act.archive && !o.openCall && (!o.unmatched || a.missing()) && !looksAgain(f):
 		return wait(acceptedReason(f))
-	case deleted && (unusable != "" || a.missing() || a.read() && (!a.sameReference || f.otherAccount())):
+	case deleted && (unusable != "" || a.missing() || a.read() && (a.reference == referenceOther || f.otherAccount())):
 		return wait(reasonVanished)
 	case unusable != "" && (!a.read() || !f.service.MayRecover()):
 		return wait(unusable)
@@ -26,9 +26,9 @@ func (o observeFacts) decide(f facts) decision {
 		return decision{Step: stepReadRecord}
 	case !a.read():
 		return decision{Step: stepRead}
-	case f.otherAccount() && (a.sameReference || !f.record.otherURL):
+	case f.otherAccount() && (a.reference != referenceOther || !f.record.otherURL):
 		return wait(f.accountReason())
-	case !a.sameReference:
+	case a.reference == referenceOther:
 		return wait(v1alpha1.ReasonIdentityServiceMismatch)
 	case a.differs:
 		return wait(v1alpha1.ReasonSpecDiffers)
@@ -55,9 +55,9 @@ func looksAgain(f facts) bool {
 // outcome back before anything else is done. An application without a reference may be another service's.
 func decideFound(f facts) decision {
 	switch {
-	case !f.application.referenceMatched && !f.record.read():
+	case f.application.reference != referenceMatched && !f.record.read():
 		return decision{Step: stepReadRecord}
-	case !f.application.referenceMatched && f.record.otherURL:
+	case f.application.reference != referenceMatched && f.record.otherURL:
 		return wait(reasonVanished)
 	default:
 		return waitFor(v1alpha1.ReasonAccepted, time.Second)
@@ -120,13 +120,16 @@ func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
 }
 
 // erasureFacts is what is known of inline personal data that is to be erased after the outcome.
-type erasureFacts struct {
-	due   bool // there is some
-	tried bool // in this reconciliation: what is left of it, another field manager applies
-}
+type erasureFacts int
+
+const (
+	erasureNone  erasureFacts = iota
+	erasureDue                // there is some
+	erasureTried              // in this reconciliation: what is left of it, another field manager applies
+)
 
 // decide reports whether to erase it now. The API server allows that once the status has the outcome.
 func (e erasureFacts) decide(f facts, reason string) bool {
-	return e.due && !e.tried && f.outcome != "" && f.failureReason == "" && !f.suspended && !f.deletion.requested &&
+	return e == erasureDue && f.outcome != "" && f.failureReason == "" && !f.suspended && !f.deletion.requested &&
 		reason != reasonNotDue && reason != reasonStaleCache
 }

@@ -303,7 +303,7 @@ func creations() map[string]decideCase {
 			facts: newMandate(func(f *facts) {
 				f.create.adopt, f.record = 7, refused(v1alpha1.AnswerDuplicate)
 				f.record.otherReference = true
-				f.application = applicationFacts{lookup: applicationFound, sameReference: true}
+				f.application = applicationFacts{lookup: applicationFound, reference: referenceHidden}
 			}),
 			want: decision{Step: stepAdopt},
 		},
@@ -324,7 +324,7 @@ func creations() map[string]decideCase {
 			why: "it is shown with its reference",
 			facts: newMandate(func(f *facts) {
 				f.create.adopt, f.record = 7, recordFacts{lookup: recordFound, otherURL: true, id: 7}
-				f.application = applicationFacts{lookup: applicationFound, sameReference: true}
+				f.application = applicationFacts{lookup: applicationFound, reference: referenceHidden}
 			}),
 			want: decision{Step: stepAdopt},
 		},

@@ -141,7 +141,7 @@ func (r *deleter) erase(ctx context.Context) error {
 		return nil
 	}
 	patch, left := erasure.Of(live)
-	r.facts.erasure.tried, r.facts.problems.erasure = true, left
+	r.facts.erasure, r.facts.problems.erasure = erasureTried, left
 	if patch == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ func TestDecideErased(t *testing.T) {
 	due := func(change func(*facts)) facts {
 		return bound(func(f *facts) {
 			f.outcome = v1alpha1.OutcomeCompleted
-			f.erasure.due = true
+			f.erasure = erasureDue
 			change(f)
 		})
 	}
@@ -25,7 +25,7 @@ func TestDecideErased(t *testing.T) {
 		},
 		"after the outcome":  {due(func(*facts) {}), decision{Step: stepErase}},
 		"before the outcome": {due(func(f *facts) { f.outcome = "" }), wait(v1alpha1.ReasonAccepted)},
-		"once":               {due(func(f *facts) { f.erasure.tried = true }), wait(v1alpha1.ReasonAccepted)},
+		"once":               {due(func(f *facts) { f.erasure = erasureTried }), wait(v1alpha1.ReasonAccepted)},
 		"suspended":          {due(func(f *facts) { f.suspended = true }), wait(v1alpha1.ReasonSuspended)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -147,7 +147,7 @@ func guards() map[string]explore.Guard {
 		},
 		"reference of a named application": {
 			Why: "a notification may name any application", File: "bind.go",
-			Old: "	case !a.sameReference:", Off: "	case ON && !a.sameReference:",
+			Old: "	case a.reference == referenceOther:", Off: "	case ON && a.reference == referenceOther:",
 			CaughtBy: "TestExplore/alone: notifications", Fails: "I3: ",
 		},
 		"named application of another spec": {
@@ -338,8 +338,8 @@ func guards() map[string]explore.Guard {
 		},
 		"adopted reference": {
 			Why: "the application may be unrelated", File: "decide_create.go",
-			Old:      "	case a.missing(), a.read() && !a.sameReference:",
-			Off:      "	case a.missing(), ON && a.read() && !a.sameReference:",
+			Old:      "	case a.missing(), a.read() && a.reference == referenceOther:",
+			Off:      "	case a.missing(), ON && a.read() && a.reference == referenceOther:",
 			CaughtBy: "TestExplore/alone: adoption", Fails: "I3: ",
 		},
 		"adoption waits": {
@@ -442,7 +442,7 @@ func guards() map[string]explore.Guard {
 		},
 		"deleted reference": {
 			Why: "the id may belong to an unrelated application", File: "decide_act.go",
-			Old: "	case !a.sameReference, a.differs,", Off: "	case ON && !a.sameReference, a.differs,",
+			Old: "	case a.reference == referenceOther, a.differs,", Off: "	case ON && a.reference == referenceOther, a.differs,",
 			CaughtBy: "TestDecide", Fails: "TestDecide/an_application_with_another_reference_is_not_deleted",
 		},
 	}

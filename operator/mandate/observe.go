@@ -68,17 +68,20 @@ func (r *observer) read(ctx context.Context) {
 // observeApplication takes over what the service shows of an application, if it is this Mandate's.
 func (r *observer) observeApplication(ctx context.Context, application *idv.Application) {
 	a := &r.facts.application
-	a.referenceMatched = strings.EqualFold(application.Reference, r.reference)
-	a.sameReference = r.matches(application.Reference) || r.isCreated(application)
-	if !a.sameReference {
-		a.lookup = applicationFound
+	switch {
+	case !r.matches(application.Reference) && !r.isCreated(application):
+		a.reference, a.lookup = referenceOther, applicationFound
 		return // it is another Mandate's or person's: nothing of it is used
+	case application.Reference == "":
+		a.reference = referenceHidden
+	default:
+		a.reference = referenceMatched
 	}
 	compared := r.newObject()
 	if !r.compareSpec(ctx, application) {
 		return // what to compare with cannot be read
 	}
-	a.sameAccount = a.referenceMatched || compared && !a.differs && r.showsWhatWasSent(application) &&
+	a.sameAccount = a.reference == referenceMatched || compared && !a.differs && r.showsWhatWasSent(application) &&
 		individuals.Identified(application.Individuals)
 	r.provesAccount()
 	if r.facts.otherAccount() {

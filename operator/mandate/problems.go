@@ -328,7 +328,7 @@ func (r *reconciliation) adoptionProblems() []v1alpha1.Problem {
 		message = "Another Mandate has this application."
 	case f.application.missing():
 		message = "The service does not have this application."
-	case f.application.read() && !f.application.sameReference:
+	case f.application.read() && f.application.reference == referenceOther:
 		message = "The application has another reference at the service than status.reference."
 	}
 	return []v1alpha1.Problem{problem("spec.adopt.applicationID", v1alpha1.ReasonAdoptionRefused, "%s", message)}
@@ -339,7 +339,7 @@ func (r *reconciliation) mismatchProblems(field, reason string) []v1alpha1.Probl
 	f := &r.facts
 	var message string
 	switch {
-	case f.application.read() && !f.application.sameReference:
+	case f.application.read() && f.application.reference == referenceOther:
 		message = "At the service, the application with this id has another reference."
 	case f.record.otherURL:
 		message = "The ApplicationRecord is about another base URL than that of the service."
@@ -396,7 +396,7 @@ func unrecordedProblem(err error) v1alpha1.Problem {
 
 // erasureProblems say what is not erased after the outcome, as they said it before where nobody looked again.
 func (r *reconciliation) erasureProblems() []v1alpha1.Problem {
-	if r.facts.erasure.tried || !r.facts.erasure.due {
+	if r.facts.erasure != erasureDue {
 		return r.facts.problems.erasure
 	}
 	return engine.ProblemsOf(r.mandate.Status.Problems, v1alpha1.ReasonErasedDataInGit)

@@ -191,7 +191,9 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		},
 	}
 	f.create.erased = r.hasErased()
-	f.erasure.due = erasure.IsDue(r.mandate, used.AfterOutcome) && r.config.StandIn == nil // a plan erases nothing
+	if erasure.IsDue(r.mandate, used.AfterOutcome) && r.config.StandIn == nil { // a plan erases nothing
+		f.erasure = erasureDue
+	}
 	if status.ApplicationID != nil {
 		f.id = *status.ApplicationID
 		f.bound = true
@@ -428,7 +430,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
 	priority := engine.Priority(r.facts.id == 0 || callsLeft)
 	after := r.requeueAfter(decided, failures)
-	if r.facts.erasure.due && r.facts.outcome == "" && (r.facts.final() || decided.Reason == reasonVanished) {
+	if r.facts.erasure != erasureNone && r.facts.outcome == "" && (r.facts.final() || decided.Reason == reasonVanished) {
 		after = sooner(after, time.Second) // the status has the outcome now
 	}
 	if again := r.creator.due(); after > 0 {

@@ -130,7 +130,7 @@ func (r *observer) newObject() bool {
 	if r.readingCandidate {
 		return true // nobody but a notification says that the application is this Mandate's
 	}
-	if r.facts.otherAccount() && !r.facts.application.referenceMatched {
+	if r.facts.otherAccount() && r.facts.application.reference != referenceMatched {
 		return true // nobody says so: another account has other ids
 	}
 	return r.mandate.Status.ApplicationID == nil && r.record != nil && r.facts.id != 0 &&
