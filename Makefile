@@ -40,9 +40,9 @@ $(COMMANDS):
 bin/demo:
 	@tools/build.sh $(@F) $@ . ./internal/test/$(@F)
 
-.PHONY: generate
-generate: $(call tools_of,generate) ## Write deepcopy, CRDs, RBAC and the provider reference
-	@tools/generate.sh
+.PHONY: update
+update: $(call tools_of,update) ## Write all that is made of other files: code, manifests, tables of pages, golden files
+	@env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" tools/update.sh
 
 .PHONY: lint
 lint: $(call tools_of,lint) ## gofmt, golangci-lint, and go vet of the browser test's module
@@ -51,6 +51,11 @@ lint: $(call tools_of,lint) ## gofmt, golangci-lint, and go vet of the browser t
 	bin/golangci-lint run
 	for module in image sbom; do (cd tools/$$module && $(CURDIR)/bin/golangci-lint run) || exit; done
 	$(GO) -C internal/sandbox/browsertest vet ./...
+
+# The database is that of https://vuln.go.dev, or with VULNDB a directory that indexdb of golang.org/x/vulndb has written.
+.PHONY: vulnerabilities
+vulnerabilities: $(call tools_of,vulnerabilities) ## Look for known vulnerabilities in what the programs call (VULNDB=file:///DIR)
+	bin/govulncheck $(VULNDB:%=-db %) ./cmd/...
 
 .PHONY: tools
 tools: $(call tools_of,tools) ## Build the tools into bin/, but those that only e2e, test-gitops and test-rules need

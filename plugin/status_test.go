@@ -23,7 +23,7 @@ func fixedNow() time.Time { return time.Date(2026, 5, 1, 3, 0, 0, 0, time.UTC) }
 const secret = "Jane.Doe.1990@example.com"
 
 // TestStatusOfEveryReason shows the tree of an object with each reason of docs/conditions.md. A reason that is added to
-// the page has no text here, so the test fails until somebody has read it: go test ./plugin -run Reason -update.
+// the page has no text here, so the test fails until somebody has read what make update writes.
 func TestStatusOfEveryReason(t *testing.T) {
 	shown := map[string]*strings.Builder{}
 	for i := range explanations {
@@ -80,7 +80,7 @@ func compareGolden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs; look at it, and then run: go test ./plugin -update\n%s", name, diff)
+		t.Errorf("%s differs; run make update, and look at it\n%s", name, diff)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestLifecycle(t *testing.T) {
 							*cell = outcome
 						}
 						if outcome != *cell {
-							t.Errorf("got %q, %s has %q; run go test ./provider -run TestLifecycle -update, then make generate",
+							t.Errorf("got %q, %s has %q; run make update",
 								outcome, lifecycleGuide, *cell)
 						}
 					})

@@ -236,8 +236,7 @@ func TestVersions(t *testing.T) {
 			continue
 		}
 		if diff := cmp.Diff(cells, written[column]); diff != "" {
-			t.Errorf("%s differs for %s (-ran +written); run go test ./provider -run TestVersions -update, "+
-				"then make generate:\n%s", versionsGuide, column, diff)
+			t.Errorf("%s differs for %s (-ran +written); run make update:\n%s", versionsGuide, column, diff)
 		}
 	}
 	if got := written.replacedIn(read(t, versionsGuide)); got != read(t, versionsGuide) {

@@ -32,7 +32,7 @@ func TestAnswersGuide(t *testing.T) {
 	}
 	start := strings.Index(guide, lines[0])
 	if update := flag.Lookup("update"); start < 0 || update.Value.String() != "true" {
-		t.Fatalf("the table in %s differs; run go test ./provider -run TestAnswersGuide -update, then make generate:\n%s",
+		t.Fatalf("the table in %s differs; run make update:\n%s",
 			answersGuide, table)
 	}
 	_, after, _ := strings.Cut(guide[start:], "\n\n")

@@ -115,6 +115,6 @@ for path in $owned; do
 done
 
 if [ -n "$stale" ]; then
-	echo "generated files are not up to date:$stale; run: make generate" >&2
+	echo "generated files are not up to date:$stale; run: make update" >&2
 	exit 1
 fi

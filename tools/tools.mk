@@ -62,6 +62,7 @@ $(eval $(call tool,tfplugindocs,dev,github.com/hashicorp/terraform-plugin-docs,/
 $(eval $(call tool,gotestsum,dev,gotest.tools/gotestsum,,))
 # Without remove_all_sd, it would check configurations of service discovery with the clients of every cloud.
 $(eval $(call tool,promtool,prometheus,github.com/prometheus/prometheus,/cmd/promtool,,-tags=remove_all_sd))
+$(eval $(call tool,govulncheck,vulnerabilities,golang.org/x/vuln,/cmd/govulncheck,))
 $(eval $(call tool,golangci-lint,lint,github.com/golangci/golangci-lint/v2,/cmd/golangci-lint,))
 $(eval $(call tool,goreleaser,release,github.com/goreleaser/goreleaser/v2,,))
 $(eval $(call tool,actionlint,release,github.com/rhysd/actionlint,/cmd/actionlint,))
@@ -71,15 +72,17 @@ control_plane := $(if $(KUBEBUILDER_ASSETS),,kube-apiserver etcd kubectl)
 kubectl := $(if $(call on_path,kubectl),,kubectl)
 terraform := $(if $(call on_path,tofu)$(call on_path,terraform),,tofu)
 
-tools.generate := controller-gen tofu tfplugindocs
+generators := controller-gen tofu tfplugindocs
+tools.update := $(control_plane) $(generators)
 tools.lint := golangci-lint
-tools.check := $(control_plane) $(tools.generate) $(tools.lint) gotestsum helm
+tools.check := $(control_plane) $(generators) $(tools.lint) gotestsum helm
 tools.test := $(tools.check) kube-controller-manager
 # Only make test-gitops needs Flux and Argo CD.
 tools.test-gitops := $(control_plane) kube-controller-manager controller-gen helm kustomize-controller argocd
 tools.test-monitoring := $(control_plane) $(tools.lint)
 # The first build of promtool takes four minutes of the processor, so only make test-rules needs it.
 tools.test-rules := promtool
+tools.vulnerabilities := govulncheck
 tools.chaos := $(control_plane)
 tools.schemas := $(control_plane)
 tools.bench := $(control_plane) tofu

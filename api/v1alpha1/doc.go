@@ -3,7 +3,7 @@
 // (one action on one individual) and ApplicationRecord (the ledger of the operator).
 //
 // The doc comments of the fields are the descriptions of the CRDs, which `kubectl explain` shows. The markers are the
-// validation by the API server. After a change, run make generate.
+// validation by the API server. After a change, run make update.
 //
 // +kubebuilder:object:generate=true
 // +groupName=idv.mandate.io

@@ -55,7 +55,7 @@ func TestFieldsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(have) != page.String() {
-		t.Error("docs/fields.md is not what the CRDs say: go test ./api/v1alpha1 -run TestFieldsPage -update")
+		t.Error("docs/fields.md is not what the CRDs say; run make update")
 	}
 }
 

@@ -185,6 +185,6 @@ func TestGuide(t *testing.T) {
 		return
 	}
 	if page != string(content) {
-		t.Errorf("%s is not what the code says: go test ./internal/client -run TestGuide -update", guide)
+		t.Errorf("%s is not what the code says; run make update", guide)
 	}
 }

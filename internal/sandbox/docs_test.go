@@ -40,7 +40,7 @@ func TestManual(t *testing.T) {
 		return
 	}
 	if page != string(have) {
-		t.Errorf("%s is not what the code says: go test ./internal/sandbox -run TestManual -update", manual)
+		t.Errorf("%s is not what the code says; run make update", manual)
 	}
 }
 

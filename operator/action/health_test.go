@@ -114,7 +114,7 @@ func golden(t *testing.T, table string) {
 			t.Fatal(err)
 		}
 	} else if string(content) != want {
-		t.Errorf("%s is not what the code makes: run `go test ./operator/action -run TestHealth -update`", page)
+		t.Errorf("%s is not what the code makes: run make update", page)
 	}
 }
 

@@ -302,7 +302,7 @@ func golden(t *testing.T, path, want string) {
 		}
 	}
 	if got := read(t, path); got != want {
-		t.Errorf("%s is not what the code makes: run `go test ./operator/mandate -update`", path)
+		t.Errorf("%s is not what the code makes: run make update", path)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestHealth(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if string(content) != want {
-		t.Errorf("%s is not what the code makes: run `go test ./operator/service -update`", page)
+		t.Errorf("%s is not what the code makes: run make update", page)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestWhatShowsWhat(t *testing.T) {
 		return
 	}
 	if string(content) != want {
-		t.Errorf("%s is not what the points say: go test ./plugin/readings -run TestWhatShowsWhat -update", page)
+		t.Errorf("%s is not what the points say; run make update", page)
 	}
 	for _, one := range readings.Laters {
 		if one.Step > 0 && !strings.Contains(steps, fmt.Sprintf("\n## %d. ", one.Step)) {

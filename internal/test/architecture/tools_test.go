@@ -13,7 +13,7 @@ import (
 func TestRecipesOfTools(t *testing.T) {
 	const makefile = "tools/tools.mk"
 	dryRun := exec.CommandContext(t.Context(), "make", "--no-print-directory", "--dry-run", "--always-make",
-		"tools", "e2e-tools", "test-gitops", "test-rules")
+		"tools", "e2e-tools", "test-gitops", "test-rules", "vulnerabilities")
 	dryRun.Dir = root
 	output, err := dryRun.CombinedOutput()
 	if err != nil {
@@ -51,4 +51,44 @@ func pins(goMod []byte, pkg string) bool {
 		}
 	}
 	return false
+}
+
+// TestUpdateRunsEveryTestThatWrites holds that one command writes all that is made of other files.
+func TestUpdateRunsEveryTestThatWrites(t *testing.T) {
+	const script = "tools/update.sh"
+	files := textFiles(t)
+	run := map[string]string{}
+	for _, line := range regexp.MustCompile(`(?m)^\t(\S+) (Test\S+)$`).FindAllStringSubmatch(string(files[script]), -1) {
+		run[line[1]] = line[2]
+	}
+	found := map[string]string{} // the tests of each package with such a flag
+	for name, content := range files {
+		if strings.HasSuffix(name, "_test.go") && bytes.Contains(content, []byte(`= flag.Bool("update", `)) {
+			found[path.Dir(name)] = testsOf(files, path.Dir(name))
+		}
+	}
+	for dir, tests := range found {
+		if run[dir] == "" {
+			t.Errorf("%s does not run the tests of %s that write", script, dir)
+		}
+		for test := range strings.SplitSeq(run[dir], "|") {
+			if !strings.Contains(tests, "\nfunc "+test+"(") {
+				t.Errorf("%s runs %s, which %s does not have", script, test, dir)
+			}
+		}
+	}
+	if len(run) != len(found) || len(found) < 2 {
+		t.Errorf("%s runs the tests of %d packages, and %d have the flag -update", script, len(run), len(found))
+	}
+}
+
+// testsOf returns the text of all test files of a directory.
+func testsOf(files map[string][]byte, dir string) string {
+	var text strings.Builder
+	for name, content := range files {
+		if path.Dir(name) == dir && strings.HasSuffix(name, "_test.go") {
+			text.Write(content)
+		}
+	}
+	return text.String()
 }

@@ -155,8 +155,7 @@ func TestTablesOfWords(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s does not have the words of this test; run: "+
-			"go test ./internal/test/architecture -run TestTablesOfWords -update", contributing)
+		t.Errorf("%s does not have the words of this test; run make update", contributing)
 	}
 }
 
