@@ -10,6 +10,9 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -273,6 +276,28 @@ func TestNoPersonalDataInActions(t *testing.T) {
 	for _, mention := range []string{"Sending a request", "The service carried out the request", "Stored the report"} {
 		if !strings.Contains(string(log), mention) {
 			t.Errorf("the log does not say %q: the search proves nothing", mention)
+		}
+	}
+	w.checkSampleLines(string(log))
+}
+
+// checkSampleLines holds that the log of a create has the lines of docs/runbooks.md, with the same members in one order.
+func (w *world) checkSampleLines(log string) {
+	w.Helper()
+	page, err := os.ReadFile(filepath.Join(env.Root, "docs", "runbooks.md"))
+	w.check(err)
+	create := regexp.MustCompile(`(?m)^\{.*"controller":"mandate",.*"call":"Create".*\}$`)
+	samples, logged := create.FindAllString(string(page), -1), create.FindAllString(log, 2)
+	if len(samples) != 2 || len(logged) != 2 {
+		w.Fatalf("the page has %d lines of a create and the log %d, want 2", len(samples), len(logged))
+	}
+	value := regexp.MustCompile(`":("[^"]*"|\d+)`)
+	message := regexp.MustCompile(`"(msg|outcome)":"[^"]*"`)
+	for i, line := range logged {
+		want, got := value.ReplaceAllString(samples[i], ""), value.ReplaceAllString(line, "")
+		wantText, gotText := message.FindAllString(samples[i], -1), message.FindAllString(line, -1)
+		if want != got || !slices.Equal(wantText, gotText) {
+			w.Errorf("docs/runbooks.md does not show a line as it is logged:\n%s\n%s", samples[i], line)
 		}
 	}
 }

@@ -53,6 +53,21 @@ func TestWalkOfAnApply(t *testing.T) {
 	}
 }
 
+// TestDecisionTreeHasEveryAlert holds that a person on call who has an alert finds it in the table of questions.
+func TestDecisionTreeHasEveryAlert(t *testing.T) {
+	const page = "docs/runbooks.md"
+	header, sections, found := strings.Cut(string(textFiles(t)[page]), "\n## IDV")
+	alerts := regexp.MustCompile(`(?m)^## (IDV\w+)$`).FindAllStringSubmatch("## IDV"+sections, -1)
+	if !found || len(alerts) < 2 {
+		t.Fatalf("%s has %d alerts", page, len(alerts))
+	}
+	for _, alert := range alerts {
+		if link := "[" + alert[1] + "](#" + strings.ToLower(alert[1]) + ")"; strings.Count(header, link) != 1 {
+			t.Errorf("%s: the table of questions has %d links to %s, want 1", page, strings.Count(header, link), alert[1])
+		}
+	}
+}
+
 // TestPathsOfPages looks for the files and directories that the pages about the code have in backquotes.
 func TestPathsOfPages(t *testing.T) {
 	files := textFiles(t)
