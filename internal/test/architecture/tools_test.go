@@ -92,3 +92,30 @@ func testsOf(files map[string][]byte, dir string) string {
 	}
 	return text.String()
 }
+
+// byPerson are the Go modules that no bot updates, each with the reason.
+var byPerson = map[string]string{
+	"tools/kubernetes": "the replace lines of the staging modules change together with k8s.io/kubernetes",
+	"tools/opentofu":   "the fork of hcl is the one of OpenTofu's own go.mod",
+}
+
+// TestEveryModuleIsUpdated holds that a bot proposes new versions for each Go module, and nothing for others.
+func TestEveryModuleIsUpdated(t *testing.T) {
+	const config = ".github/dependabot.yml"
+	files := textFiles(t)
+	listed := map[string]int{}
+	for _, line := range regexp.MustCompile(`(?m)^  - /(\S*)$`).FindAllStringSubmatch(string(files[config]), -1) {
+		listed[path.Clean(line[1])]++
+	}
+	for name := range files {
+		if dir := path.Dir(name); path.Base(name) == "go.mod" && byPerson[dir] == "" {
+			if listed[dir] != 1 {
+				t.Errorf("%s has the module %s %d times, want once", config, dir, listed[dir])
+			}
+			delete(listed, dir)
+		}
+	}
+	for dir := range listed {
+		t.Errorf("%s has %s, which is no module that a bot may update", config, dir)
+	}
+}
