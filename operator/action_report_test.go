@@ -281,7 +281,7 @@ func TestNoPersonalDataInActions(t *testing.T) {
 	w.checkSampleLines(string(log))
 }
 
-// checkSampleLines holds that the log of a create has the lines of docs/runbooks.md, with the same members in one order.
+// checkSampleLines holds that the log of a create has the two lines of docs/runbooks.md, member by member.
 func (w *world) checkSampleLines(log string) {
 	w.Helper()
 	page, err := os.ReadFile(filepath.Join(env.Root, "docs", "runbooks.md"))

@@ -104,7 +104,7 @@ func TestEveryModuleIsUpdated(t *testing.T) {
 	const config = ".github/dependabot.yml"
 	files := textFiles(t)
 	listed := map[string]int{}
-	for _, line := range regexp.MustCompile(`(?m)^  - /(\S*)$`).FindAllStringSubmatch(string(files[config]), -1) {
+	for _, line := range regexp.MustCompile(`(?m)^ {2}- /(\S*)$`).FindAllStringSubmatch(string(files[config]), -1) {
 		listed[path.Clean(line[1])]++
 	}
 	for name := range files {
