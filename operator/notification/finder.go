@@ -8,14 +8,11 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -81,21 +78,13 @@ func NewFinder(services connection.ServiceReader, connections *connection.Regist
 
 // SetupWithManager registers the controller.
 func (f *Finder) SetupWithManager(manager ctrl.Manager) error {
-	enqueue := handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, service client.Object) []connection.Key {
-		return []connection.Key{connection.KeyOfService(service)}
-	})
 	controlled := builder.TypedControllerManagedBy[connection.Key](manager).Named("unknown-ids").
-		Watches(&v1alpha1.IdentityService{}, enqueue)
+		WithOptions(engine.ControllerOptions[connection.Key](maxFinders)).
+		Watches(&v1alpha1.IdentityService{}, engine.EnqueueService)
 	if f.ClusterServices {
-		controlled.Watches(&v1alpha1.ClusterIdentityService{}, enqueue)
+		controlled.Watches(&v1alpha1.ClusterIdentityService{}, engine.EnqueueService)
 	}
-	return controlled.
-		WithOptions(controller.TypedOptions[connection.Key]{
-			MaxConcurrentReconciles: maxFinders,
-			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[connection.Key](
-				500*time.Millisecond, engine.MaxRequeue),
-		}).
-		Complete(f)
+	return controlled.Complete(f)
 }
 
 // Reconcile reads the ids on one service that are due, one after the other, and takes those off that have an answer.
