@@ -6,6 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -19,18 +20,13 @@ type accounts struct{ connection.ServiceReader }
 // isGone reports whether an object is deleted, or cannot be read until somebody corrects it.
 func isGone(err error) bool { return apierrors.IsNotFound(err) || apierror.IsUnreadable(err) }
 
-// service gives a service, which must not be changed; nil if there is none, or none that can be read.
+// service gives a service, which must not be changed.
 func (a accounts) service(ctx context.Context, key connection.Key) (connection.Service, error) {
-	if key.Kind == v1alpha1.ServiceKindClusterIdentityService && !a.ClusterServices {
-		return nil, nil
-	}
 	service := key.NewService()
-	if err := a.Reader.Get(ctx, key.ObjectKey(), service, client.UnsafeDisableDeepCopy); isGone(err) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
+	if key.Kind == v1alpha1.ServiceKindClusterIdentityService && !a.ClusterServices {
+		return service, apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 	}
-	return service, nil
+	return service, a.Reader.Get(ctx, key.ObjectKey(), service, client.UnsafeDisableDeepCopy)
 }
 
 // peers are the services of one account, which may have one subscription for all of them. They must not be changed.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/time/rate"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/lru"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,9 +36,8 @@ const (
 	// maxFailures is how often an id is read for which the service fails, each time after twice as long: an outage that
 	// made an answer be lost may last a quarter of an hour.
 	maxFailures = 6
-	// namedInterval is how long an id is not read again that was named to its Mandate, and maxReads how many ids are
-	// remembered. What is forgotten is read again.
-	namedInterval, maxReads = 10 * time.Second, 10_000
+	// namedInterval is how long an id is not read again that was named to its Mandate.
+	namedInterval = 10 * time.Second
 )
 
 // Finder reads the applications whose ids are on services, each once, and names each to the Mandate whose reference it
@@ -48,7 +47,7 @@ type Finder struct {
 	connections *connection.Registry
 	metadata    client.Writer // patches annotations
 	clock       clock.PassiveClock
-	limiters    limiters
+	limiters    perKey[connection.Key, *rate.Limiter]
 	reads       perKey[readKey, *idRead]
 }
 
@@ -71,8 +70,8 @@ type idRead struct {
 func NewFinder(services connection.ServiceReader, connections *connection.Registry, metadata client.Writer) *Finder {
 	return &Finder{
 		accounts: accounts{services}, connections: connections, metadata: metadata, clock: clock.RealClock{},
-		limiters: newLimiters(maxFinderRate, maxFinderBurst),
-		reads:    perKey[readKey, *idRead]{lru.New(maxReads), func() *idRead { return &idRead{} }},
+		limiters: newPerKey[connection.Key](func() *rate.Limiter { return rate.NewLimiter(maxFinderRate, maxFinderBurst) }),
+		reads:    newPerKey[readKey](func() *idRead { return &idRead{} }),
 	}
 }
 
@@ -90,7 +89,11 @@ func (f *Finder) SetupWithManager(manager ctrl.Manager) error {
 // Reconcile reads the ids on one service that are due, one after the other, and takes those off that have an answer.
 func (f *Finder) Reconcile(ctx context.Context, key connection.Key) (reconcile.Result, error) {
 	service, err := f.service(ctx, key)
-	if err != nil || service == nil || len(engine.UnknownIDs(service)) == 0 {
+	if isGone(err) {
+		return reconcile.Result{}, nil
+	}
+	ids := engine.UnknownIDs(service)
+	if err != nil || len(ids) == 0 {
 		return reconcile.Result{}, apierror.Redact(err)
 	}
 	used, ok := f.connections.Get(key)
@@ -102,14 +105,14 @@ func (f *Finder) Reconcile(ctx context.Context, key connection.Key) (reconcile.R
 	var after time.Duration
 	reading, cancel := context.WithTimeout(ctx, 2*readTimeout)
 	defer cancel()
-	for _, id := range engine.UnknownIDs(service) {
+	for _, id := range ids {
 		wait, failed := f.look(reading, service, &used, id)
 		if wait > 0 {
 			left, after = append(left, id), cmp.Or(min(after, wait), wait)
 		}
 		err = errors.Join(err, unlessStale(failed))
 	}
-	if len(left) < len(engine.UnknownIDs(service)) {
+	if len(left) < len(ids) {
 		failed := annotate(ctx, f.metadata, string(key.Kind), service, map[string]string{
 			v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(left),
 		})

@@ -36,14 +36,12 @@ func answerHandshake(w http.ResponseWriter, request *http.Request, body []byte) 
 		return true
 	}
 	var fields map[string]any
-	if json.Unmarshal(body, &fields) != nil || len(fields) > 3 {
-		return false
-	}
+	err := json.Unmarshal(body, &fields)
 	name, text := challengeIn(func(name string) string {
 		text, _ := fields[name].(string)
 		return text
 	})
-	if text == "" {
+	if err != nil || text == "" || len(fields) > 3 {
 		return false
 	}
 	w.Header().Set("Content-Type", "application/json")

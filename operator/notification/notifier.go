@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -52,7 +53,7 @@ type Notifier struct {
 	index    *Index
 	metadata client.Writer // patches annotations
 	observe  func(result string)
-	limiters limiters // of Mandates
+	limiters perKey[connection.Key, *rate.Limiter] // of Mandates
 	queue    workqueue.TypedRateLimitingInterface[hint]
 	draining atomic.Bool // nothing waits any more
 
@@ -63,12 +64,12 @@ type Notifier struct {
 
 func newNotifier(index *Index, of accounts, metadata client.Writer, observe func(result string)) *Notifier {
 	n := &Notifier{
-		accounts: of, index: index, metadata: metadata, observe: observe, limiters: newLimiters(maxWrites, 2*maxWrites),
+		accounts: of, index: index, metadata: metadata, observe: observe, pending: map[hint]int{},
+		limiters: newPerKey[connection.Key](func() *rate.Limiter { return rate.NewLimiter(maxWrites, 2*maxWrites) }),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[hint](200*time.Millisecond, maxRetryDelay),
 			workqueue.TypedRateLimitingQueueConfig[hint]{Name: "notification"},
 		),
-		pending: map[hint]int{},
 	}
 	index.changed = n.enqueue
 	return n
@@ -170,7 +171,7 @@ func (n *Notifier) write(ctx context.Context, h hint) (after time.Duration, err 
 // leader has read some.
 func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after time.Duration, err error) {
 	service, err := n.service(ctx, key)
-	if err != nil || service == nil {
+	if err != nil {
 		return 0, err
 	}
 	account, err := n.peers(ctx, service)

@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
-	"k8s.io/utils/lru"
+	"golang.org/x/time/rate"
+	"k8s.io/utils/ptr"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/receiver"
@@ -48,7 +49,7 @@ type Receiver struct {
 	accounts
 	deliver  func(key connection.Key, contentType string, body []byte)
 	observe  func(result string)
-	limiters limiters
+	limiters perKey[connection.Key, *rate.Limiter]
 	reading  perKey[string, *semaphore.Weighted] // by namespace
 }
 
@@ -56,10 +57,9 @@ func newReceiver(
 	of accounts, deliver func(connection.Key, string, []byte), observe func(result string),
 ) *Receiver {
 	return &Receiver{
-		accounts: of, deliver: deliver, observe: observe, limiters: newLimiters(maxRate, maxRate),
-		reading: perKey[string, *semaphore.Weighted]{
-			lru.New(maxCached), func() *semaphore.Weighted { return semaphore.NewWeighted(maxReading) },
-		},
+		accounts: of, deliver: deliver, observe: observe,
+		limiters: newPerKey[connection.Key](func() *rate.Limiter { return rate.NewLimiter(maxRate, maxRate) }),
+		reading:  newPerKey[string](func() *semaphore.Weighted { return semaphore.NewWeighted(maxReading) }),
 	}
 }
 
@@ -102,10 +102,8 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 // does not exist has a digest, too, which no token has.
 func (r *Receiver) isGood(ctx context.Context, key connection.Key, token string) bool {
 	good, digests := 0, []string{"", ""}
-	if service, err := r.service(ctx, key); err == nil && service != nil {
-		if shown := service.ServiceStatus().Notifications; shown != nil && service.NotificationsSecret() != nil {
-			copy(digests, shown.TokenDigests)
-		}
+	if service, err := r.service(ctx, key); err == nil && service.NotificationsSecret() != nil {
+		copy(digests, ptr.Deref(service.ServiceStatus().Notifications, v1alpha1.NotificationsStatus{}).TokenDigests)
 	}
 	for _, digest := range digests {
 		good |= subtle.ConstantTimeCompare([]byte(receiver.Digest(token)), []byte(digest))
