@@ -18,30 +18,28 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// Index finds the Mandates of a connection by what deliveries name, and remembers the ids that no Mandate has. It
-// follows the cache of Mandates, as a handler of its events. The indexes of the cache itself would take a set for each
-// of the ids.
+// Index finds the Mandates of a connection by what deliveries name, and remembers the ids that no Mandate has. It is a
+// handler of the events of Mandates. The indexes of their cache would take a set for each of the ids.
 type Index struct {
-	// changed is called, without a lock, with the Mandate whose application was named before the Mandate had it, and with
+	// changed is called, with the lock, with the Mandate whose application was named before the Mandate had it, and with
 	// the connections whose ids may be those that a Mandate waits for from now on.
 	changed func(hint)
 
-	seed maphash.Seed
-	mu   sync.Mutex
-	// mandates are by the hashes of their ids and references. That two have the same hash costs a read.
-	mandates map[uint64]*types.NamespacedName
-	waiting  map[types.NamespacedName]entry // those whose create had no answer so far
+	seed     maphash.Seed
+	mu       sync.Mutex
+	mandates map[uint64]*types.NamespacedName // by the hashes of their ids and references: an equal one costs a read
+	waiting  map[types.NamespacedName]entry   // those whose create had no answer so far
 	unknown  map[connection.Key][]*unknownID
 }
 
 // entry is what is known of a Mandate.
 type entry struct {
 	hint
-	application int64 // 0: none
 	hashes      []uint64
-	waits       bool // for an id
-	reference   uint64
-	since       time.Time
+	application int64     // 0: none
+	waits       bool      // for an id
+	reference   uint64    // its hash
+	since       time.Time // when it began to wait
 }
 
 // NewIndex makes an empty Index.
@@ -112,12 +110,7 @@ func (x *Index) OnDelete(object any) {
 
 // OnUpdate implements the handler of events.
 func (x *Index) OnUpdate(before, after any) {
-	for _, h := range x.update(x.entryOf(before), x.entryOf(after)) {
-		x.changed(h)
-	}
-}
-
-func (x *Index) update(was, is entry) (changed []hint) {
+	was, is := x.entryOf(before), x.entryOf(after)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, hash := range was.hashes {
@@ -134,14 +127,13 @@ func (x *Index) update(was, is entry) (changed []hint) {
 		x.waiting[is.mandate] = is
 	}
 	if is.application != was.application && x.remembers(is.service, is.application) {
-		changed = append(changed, is.hint)
+		x.changed(is.hint)
 	}
 	if is.waits && !was.waits {
 		for key := range x.unknown {
-			changed = append(changed, hint{service: key})
+			x.changed(hint{service: key})
 		}
 	}
-	return changed
 }
 
 // match finds the Mandates whose applications are to be read because of the candidates of a delivery, and remembers the

@@ -9,16 +9,13 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// A delivery may come before what it is about is known here: the service creates an application, and notifies before
-// its answer to the create has arrived and the status of the Mandate has the id. Or that answer is lost, and the
-// Mandate does not say so yet.
+// A delivery may come before the status of the Mandate has the id: the service notifies before its answer to the create
+// has arrived. Or that answer is lost, and the Mandate does not say so yet.
 
 const (
 	// maxUnknown is how many ids of a connection are remembered, and unknownTTL for how long. With fifty a second, these
-	// are those of twenty seconds: a create fails after twelve, and its status says so soon after.
-	maxUnknown, unknownTTL = 1024, 10 * time.Minute
-	// maxUnknownInAll is how many ids all connections share: less than ten megabytes.
-	maxUnknownInAll = 16 * maxUnknown
+	// are those of twenty seconds: a create fails after twelve. All connections share less than ten megabytes.
+	maxUnknown, unknownTTL, maxUnknownInAll = 1024, 10 * time.Minute, 16 * maxUnknown
 )
 
 // unknownID is an id that a delivery named and no Mandate had.
@@ -28,8 +25,6 @@ type unknownID struct {
 	references []uint64 // the hashes of all texts that came with it
 	written    bool     // onto the service
 }
-
-func (u *unknownID) isOld() bool { return time.Since(u.at) >= unknownTTL }
 
 // remember keeps the ids of a delivery. The more connections have some, the fewer each may have. It is called with the
 // lock, as recent and remembers are.
@@ -53,7 +48,7 @@ func (x *Index) remember(key connection.Key, ids []int64, references []uint64) {
 // recent gives the ids of a connection that are remembered, the latest ones last.
 func (x *Index) recent(key connection.Key) []*unknownID {
 	all := x.unknown[key]
-	for len(all) > 0 && all[0].isOld() {
+	for len(all) > 0 && time.Since(all[0].at) >= unknownTTL {
 		all = all[1:]
 	}
 	return all
