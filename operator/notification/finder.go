@@ -51,7 +51,7 @@ type Finder struct {
 	reads       perKey[readKey, *idRead]
 }
 
-// readKey is an id of a connection as it is: with other credentials or at another service, it may be another's.
+// readKey is an id of a connection as it is: with other credentials or at another service, it may be another's id.
 type readKey struct {
 	connection.Key
 	credentials [32]byte

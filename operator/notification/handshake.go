@@ -7,10 +7,8 @@ import (
 	"regexp"
 )
 
-// Before a subscription, some services ask whether the receiver wants it, and expect a text of theirs back: in the
-// query of a GET or a POST, or in the body of a POST. Not documented: our reading.
-
-// challengeNames are the names under which a text to echo comes.
+// challengeNames are the names under which a text to echo comes: before a subscription, some services ask whether the
+// receiver wants it, in the query of a GET or a POST, or in the body of a POST. Not documented: our reading.
 var challengeNames = []string{"challenge", "hub.challenge", "validationToken", "validation_token", "crc_token"}
 
 // echoed is the form of a text that is echoed: it is short, and harmless wherever it is shown.

@@ -23,19 +23,17 @@ import (
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices;clusteridentityservices,verbs=get;list;watch;patch
 
 const (
-	// writers annotate objects.
-	writers = 4
 	// acknowledgeInterval is how soon it is looked whether the request of a person is acknowledged, and roomInterval
 	// whether the leader has read some of the ids that a service has.
 	acknowledgeInterval, roomInterval = 10 * time.Second, time.Second
-	// maxWrites is how many Mandates of a connection are annotated each second, on average.
-	maxWrites = 50
+	// maxWrites is how many Mandates of a connection are annotated each second, on average, by so many writers.
+	maxWrites, writers = 50, 4
 	// maxRetryDelay is the longest pause before an annotation that failed is tried again, and loggedTries after how many
 	// tries the log says so, again and again.
 	maxRetryDelay, loggedTries = time.Minute, 10
 	// writeTimeout of one try, and drainTimeout of all that are left at a shutdown.
 	writeTimeout, drainTimeout = 5 * time.Second, time.Second
-	// kindMandate is the kind of the objects in the queue that are no services.
+
 	kindMandate = "Mandate"
 )
 
@@ -57,9 +55,8 @@ type Notifier struct {
 	queue    workqueue.TypedRateLimitingInterface[hint]
 	draining atomic.Bool // nothing waits any more
 
-	mu sync.Mutex
-	// pending is how often each hint in the queue was given.
-	pending map[hint]int
+	mu      sync.Mutex
+	pending map[hint]int // how often each hint in the queue was given
 }
 
 func newNotifier(index *Index, of accounts, metadata client.Writer, observe func(result string)) *Notifier {
@@ -78,17 +75,15 @@ func newNotifier(index *Index, of accounts, metadata client.Writer, observe func
 // deliver finds out what a delivery is about. It does not wait.
 func (n *Notifier) deliver(key connection.Key, contentType string, body []byte) {
 	mandates, unknown := n.index.match(key, Candidates(contentType, body))
-	for _, name := range mandates {
-		n.enqueue(hint{key, name})
-	}
 	if len(unknown) > 0 {
 		n.enqueue(hint{service: key})
 	}
-	if len(mandates) == 0 {
-		n.observe(resultUnmatched)
-		return
+	result := resultUnmatched
+	for _, name := range mandates {
+		result = resultMatched
+		n.enqueue(hint{key, name})
 	}
-	n.observe(resultMatched)
+	n.observe(result)
 }
 
 // enqueue has a hint written.
@@ -167,8 +162,7 @@ func (n *Notifier) write(ctx context.Context, h hint) (after time.Duration, err 
 	return n.writeRequest(ctx, h)
 }
 
-// writeUnknown writes ids onto a service, if somebody waits for one. Those for which there is no room follow, when the
-// leader has read some.
+// writeUnknown writes ids onto a service, if somebody waits for one. Those for which there is no room follow.
 func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after time.Duration, err error) {
 	service, err := n.service(ctx, key)
 	if err != nil {

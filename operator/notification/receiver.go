@@ -1,8 +1,7 @@
 // Package notification receives what the service notifies about, and has the applications read that it names.
 //
 // A delivery is a hint: neither its shape nor its sender is known. The receiver, of which every replica has one, writes
-// annotations, and the leader acts on them. An id that is not known belongs to the connection: the finder reads it, and
-// names it to the Mandate whose reference it shows.
+// annotations, and the leader acts on them.
 package notification
 
 import (
@@ -98,8 +97,8 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 }
 
 // isGood reports whether a token is one of a connection, by the digests that the operator writes into the status of the
-// service. They are compared, so that not even the time of a comparison says anything about a token. A connection that
-// does not exist has a digest, too, which no token has.
+// service. So not even the time of a comparison says anything about a token. A connection that does not exist has a
+// digest, too, which no token has.
 func (r *Receiver) isGood(ctx context.Context, key connection.Key, token string) bool {
 	good, digests := 0, []string{"", ""}
 	if service, err := r.service(ctx, key); err == nil && service.NotificationsSecret() != nil {
