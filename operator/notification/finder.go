@@ -45,7 +45,6 @@ const (
 type Finder struct {
 	accounts
 	connections *connection.Registry
-	metadata    client.Writer // patches annotations
 	clock       clock.PassiveClock
 	limiters    perKey[connection.Key, *rate.Limiter]
 	reads       perKey[readKey, *idRead]
@@ -69,7 +68,7 @@ type idRead struct {
 // NewFinder makes a Finder. The cache has services and Mandates, with the index connection.MandateField.
 func NewFinder(services connection.ServiceReader, connections *connection.Registry, metadata client.Writer) *Finder {
 	return &Finder{
-		accounts: accounts{services}, connections: connections, metadata: metadata, clock: clock.RealClock{},
+		accounts: accounts{services, metadata}, connections: connections, clock: clock.RealClock{},
 		limiters: newPerKey[connection.Key](func() *rate.Limiter { return rate.NewLimiter(maxFinderRate, maxFinderBurst) }),
 		reads:    newPerKey[readKey](func() *idRead { return &idRead{} }),
 	}
@@ -113,7 +112,7 @@ func (f *Finder) Reconcile(ctx context.Context, key connection.Key) (reconcile.R
 		err = errors.Join(err, unlessStale(failed))
 	}
 	if len(left) < len(ids) {
-		failed := annotate(ctx, f.metadata, string(key.Kind), service, map[string]string{
+		failed := f.annotate(ctx, string(key.Kind), service, map[string]string{
 			v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(left),
 		})
 		err = errors.Join(err, unlessStale(failed))
@@ -189,7 +188,7 @@ func (f *Finder) name(ctx context.Context, of connection.Service, shown string, 
 		last := engine.ParseNotificationRequest(engine.ReconcileRequest(m))
 		annotations[v1alpha1.ReconcileRequestAnnotation] = last.Next(f.clock.Now()).String()
 	}
-	return true, annotate(ctx, f.metadata, kindMandate, m, annotations)
+	return true, f.annotate(ctx, kindMandate, m, annotations)
 }
 
 func (f *Finder) mandateOf(ctx context.Context, of connection.Service, shown string) (*v1alpha1.Mandate, error) {

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -49,7 +47,6 @@ type hint struct {
 type Notifier struct {
 	accounts
 	index    *Index
-	metadata client.Writer // patches annotations
 	observe  func(result string)
 	limiters perKey[connection.Key, *rate.Limiter] // of Mandates
 	queue    workqueue.TypedRateLimitingInterface[hint]
@@ -59,9 +56,9 @@ type Notifier struct {
 	pending map[hint]int // how often each hint in the queue was given
 }
 
-func newNotifier(index *Index, of accounts, metadata client.Writer, observe func(result string)) *Notifier {
+func newNotifier(index *Index, of accounts, observe func(result string)) *Notifier {
 	n := &Notifier{
-		accounts: of, index: index, metadata: metadata, observe: observe, pending: map[hint]int{},
+		accounts: of, index: index, observe: observe, pending: map[hint]int{},
 		limiters: newPerKey[connection.Key](func() *rate.Limiter { return rate.NewLimiter(maxWrites, 2*maxWrites) }),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[hint](200*time.Millisecond, maxRetryDelay),
@@ -183,7 +180,7 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 	for _, u := range ids {
 		named = append(named, u.id)
 	}
-	err = annotate(ctx, n.metadata, string(key.Kind), service, map[string]string{
+	err = n.annotate(ctx, string(key.Kind), service, map[string]string{
 		v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(named),
 	})
 	n.index.wrote(ids, err == nil)
@@ -209,7 +206,7 @@ func (n *Notifier) writeRequest(ctx context.Context, h hint) (after time.Duratio
 	case !n.limiters.of(h.service).Allow():
 		return time.Second, nil
 	}
-	return 0, annotate(ctx, n.metadata, kindMandate, m, map[string]string{
+	return 0, n.annotate(ctx, kindMandate, m, map[string]string{
 		v1alpha1.ReconcileRequestAnnotation: last.Next(now).String(),
 	})
 }
@@ -218,21 +215,4 @@ func (n *Notifier) writeRequest(ctx context.Context, h hint) (after time.Duratio
 func isAcknowledged(m *v1alpha1.Mandate) bool {
 	request := engine.ReconcileRequest(m)
 	return request == "" || engine.IsNotification(request) || request == m.Status.LastHandledReconcileAt
-}
-
-// annotate sets annotations, if the object has not changed since it was read; "" removes one. If the cache is behind,
-// that is a conflict.
-func annotate(
-	ctx context.Context, writer client.Writer, kind string, read client.Object, annotations map[string]string,
-) error {
-	before := engine.MetadataOf(kind, client.ObjectKeyFromObject(read))
-	before.ResourceVersion, before.Annotations = read.GetResourceVersion(), read.GetAnnotations()
-	after := before.DeepCopy()
-	for name, value := range annotations {
-		metav1.SetMetaDataAnnotation(&after.ObjectMeta, name, value)
-		if value == "" {
-			delete(after.Annotations, name)
-		}
-	}
-	return writer.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }

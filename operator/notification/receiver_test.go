@@ -48,7 +48,7 @@ func newReceived() *received {
 		defer r.mu.Unlock()
 		r.results[result]++
 	}
-	r.Receiver = newReceiver(accountsIn(r.api, true), deliver, count)
+	r.Receiver = newReceiver(accountsIn(r.api, nil, true), deliver, count)
 	return r
 }
 
