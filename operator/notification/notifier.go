@@ -47,7 +47,6 @@ type hint struct {
 type Notifier struct {
 	accounts
 	index    *Index
-	observe  func(result string)
 	limiters perKey[connection.Key, *rate.Limiter] // of Mandates
 	queue    workqueue.TypedRateLimitingInterface[hint]
 	draining atomic.Bool // nothing waits any more
@@ -56,9 +55,9 @@ type Notifier struct {
 	pending map[hint]int // how often each hint in the queue was given
 }
 
-func newNotifier(index *Index, of accounts, observe func(result string)) *Notifier {
+func newNotifier(index *Index, of accounts) *Notifier {
 	n := &Notifier{
-		accounts: of, index: index, observe: observe, pending: map[hint]int{},
+		accounts: of, index: index, pending: map[hint]int{},
 		limiters: newPerKey[connection.Key](func() *rate.Limiter { return rate.NewLimiter(maxWrites, 2*maxWrites) }),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[hint](200*time.Millisecond, maxRetryDelay),
@@ -70,17 +69,17 @@ func newNotifier(index *Index, of accounts, observe func(result string)) *Notifi
 }
 
 // deliver finds out what a delivery is about. It does not wait.
-func (n *Notifier) deliver(key connection.Key, contentType string, body []byte) {
+func (n *Notifier) deliver(key connection.Key, contentType string, body []byte) (result string) {
 	mandates, unknown := n.index.match(key, Candidates(contentType, body))
 	if len(unknown) > 0 {
 		n.enqueue(hint{service: key})
 	}
-	result := resultUnmatched
+	result = resultUnmatched
 	for _, name := range mandates {
 		result = resultMatched
 		n.enqueue(hint{key, name})
 	}
-	n.observe(result)
+	return result
 }
 
 // enqueue has a hint written.

@@ -41,20 +41,21 @@ const (
 // Results are all of them.
 var Results = []string{resultMatched, resultUnmatched, resultHandshake, resultRefused, resultLimited}
 
+// deliver takes a delivery, and says which result it has.
+type deliver func(key connection.Key, contentType string, body []byte) (result string)
+
 // Receiver takes deliveries: POST /notifications/NAMESPACE/NAME/TOKEN for an IdentityService, with - as the namespace
 // for a ClusterIdentityService, or without the token and with the header Authorization: Bearer TOKEN. It answers 200
 // before it does anything with them, 429 to too many, and the same 404 to everything else.
 type Receiver struct {
 	accounts
-	deliver  func(key connection.Key, contentType string, body []byte)
+	deliver  deliver
 	observe  func(result string)
 	limiters perKey[connection.Key, *rate.Limiter]
 	reading  perKey[string, *semaphore.Weighted] // by namespace
 }
 
-func newReceiver(
-	of accounts, deliver func(connection.Key, string, []byte), observe func(result string),
-) *Receiver {
+func newReceiver(of accounts, deliver deliver, observe func(result string)) *Receiver {
 	return &Receiver{
 		accounts: of, deliver: deliver, observe: observe,
 		limiters: newPerKey[connection.Key](func() *rate.Limiter { return rate.NewLimiter(maxRate, maxRate) }),
@@ -93,7 +94,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if coding := request.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		body = nil // it is not decoded: what is small here can be large there
 	}
-	r.deliver(key, request.Header.Get("Content-Type"), body)
+	r.observe(r.deliver(key, request.Header.Get("Content-Type"), body))
 }
 
 // isGood reports whether a token is one of a connection, by the digests that the operator writes into the status of the

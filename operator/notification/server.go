@@ -42,8 +42,8 @@ type Server struct {
 // NewServer makes a Server. Its Index is to be a handler of the events of Mandates.
 func NewServer(config *Config) (*Server, *Index) {
 	index, of := NewIndex(), accounts{config.Services, config.Metadata}
-	notifier := newNotifier(index, of, config.Observe)
-	deliver := notifier.deliver
+	notifier := newNotifier(index, of)
+	deliver := deliver(notifier.deliver)
 	if config.Capture {
 		deliver = capture(deliver)
 	}
