@@ -24,17 +24,15 @@ import (
 )
 
 const (
-	// maxFinderRate is how many ids are read each second by way of one connection, and maxFinderBurst how many at once: a
-	// sender that names ids that are none must not take the rate that others need.
+	// maxFinderRate is how many ids are read each second by way of one connection, and maxFinderBurst how many at once.
 	maxFinderRate, maxFinderBurst = 1, 10
-	// maxFinders is how many connections are read from at a time. One id may take readTimeout, and all of a connection
-	// twice as long.
+	// maxFinders is how many connections are read from at a time. All ids of one may take twice as long as one id.
 	maxFinders, readTimeout = 100, 10 * time.Second
-	// lagAllowance is after how long an id is read for the second time that showed no reference: a read may lag behind the
-	// create. After retryInterval, it is tried again what said nothing about the id.
+	// lagAllowance is after how long an id is read again that showed no reference: a read may lag behind the create.
+	// retryInterval is after how long it is tried again what said nothing about the id.
 	lagAllowance, retryInterval = 30 * time.Second, 5 * time.Second
-	// maxFailures is how often an id is read for which the service fails, each time after twice as long: an outage that
-	// made an answer be lost may last a quarter of an hour.
+	// maxFailures is how often an id is read for which the service fails, within a quarter of an hour: as long as an
+	// outage may last that made an answer be lost.
 	maxFailures = 6
 	// namedInterval is how long an id is not read again that was named to its Mandate.
 	namedInterval = 10 * time.Second

@@ -180,7 +180,8 @@ func (x *Index) match(key connection.Key, candidates []Candidate) (mandates []ty
 const (
 	// maxUnknown is how many ids of a connection are remembered, and unknownTTL for how long. With fifty a second, these
 	// are those of twenty seconds: a create fails after twelve. All connections share less than ten megabytes.
-	maxUnknown, unknownTTL, maxUnknownInAll = 1024, 10 * time.Minute, 16 * maxUnknown
+	maxUnknown, unknownTTL = 1024, 10 * time.Minute
+	maxUnknownInAll        = 16 * maxUnknown
 )
 
 // unknownID is an id that a delivery named and no Mandate had.
