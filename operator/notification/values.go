@@ -81,8 +81,8 @@ func placeOf(parent, key string) place {
 	return placeOther
 }
 
-// Candidates finds at most 20 candidates in the body of a delivery: JSON, JSON in strings of JSON, a form, or text. They
-// come by place. Names are no candidates.
+// Candidates finds at most 20 candidates in the body of a delivery: JSON, JSON in strings of JSON, a form, or text.
+// They come by place. Names are no candidates.
 func Candidates(contentType string, body []byte) (all []Candidate) {
 	read(contentType, body, func(parent, key, text string) {
 		if text == "" || utf8.RuneCountInString(text) > maxText || !utf8.ValidString(text) {
