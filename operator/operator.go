@@ -249,20 +249,17 @@ func addNotifications(ctx context.Context, manager ctrl.Manager, options *Option
 		Metadata: writerOf(manager), Capture: options.notificationCapture,
 		Observe: func(result string) { notifications.WithLabelValues(result).Inc() },
 	})
-	mandates, err := manager.GetCache().GetInformer(ctx, &v1alpha1.Mandate{})
-	if err != nil {
-		return err
-	}
-	if _, err := mandates.AddEventHandler(index); err != nil {
-		return err
-	}
 	// The controllers would fill their caches where this replica leads. This one receives everywhere.
-	services := []client.Object{&v1alpha1.IdentityService{}}
-	if clusterServices {
-		services = append(services, &v1alpha1.ClusterIdentityService{})
+	kinds := []client.Object{&v1alpha1.Mandate{}, &v1alpha1.IdentityService{}, &v1alpha1.ClusterIdentityService{}}
+	if !clusterServices {
+		kinds = kinds[:2]
 	}
-	for _, service := range services {
-		if _, err := manager.GetCache().GetInformer(ctx, service); err != nil {
+	for _, kind := range kinds {
+		informer, err := manager.GetCache().GetInformer(ctx, kind)
+		if err != nil {
+			return err
+		}
+		if _, err := informer.AddEventHandler(index); err != nil { // what is no Mandate is nothing to it
 			return err
 		}
 	}

@@ -12,14 +12,15 @@ import (
 	"unicode/utf8"
 )
 
+// The keys of the Secret: the token, the one from before while it is rotated, and a JSON object with further fields of
+// a subscription that the operator makes, such as {"secret": "..."}.
 const (
-	// KeyToken is the key of the Secret that has the token.
-	KeyToken = "token"
-	// KeyPreviousToken is the key that has the token from before, while it is rotated.
+	KeyToken         = "token"
 	KeyPreviousToken = "previousToken"
-	// KeyPayload is the key that has further fields of a subscription that the operator makes: a JSON object, such as
-	// {"secret": "..."}.
-	KeyPayload = "payload.json"
+	KeyPayload       = "payload.json"
+)
+
+const (
 	// MinTokenLength is the least number of characters of a token.
 	MinTokenLength = 32
 	// ClusterNamespace takes the place of the namespace of a ClusterIdentityService.

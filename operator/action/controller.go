@@ -106,7 +106,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		For(&v1alpha1.MandateAction{}, builder.WithPredicates(engine.SpecChanged)).
 		Watches(&v1alpha1.Mandate{}, handler.EnqueueRequestsFromMapFunc(r.mandateChanged)).
 		WatchesRawSource(engine.Wakeups(r.config.Services.Connections.Actions)).
-		WithOptions(engine.ControllerOptions(workers)).
+		WithOptions(engine.ControllerOptions[reconcile.Request](workers)).
 		Complete(r)
 }
 

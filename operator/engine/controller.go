@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -26,13 +27,19 @@ const (
 )
 
 // ControllerOptions are those of the controllers whose reconciliations run here.
-func ControllerOptions(workers int) controller.Options {
-	return controller.Options{
+func ControllerOptions[T comparable](workers int) controller.TypedOptions[T] {
+	return controller.TypedOptions[T]{
 		MaxConcurrentReconciles: workers,
-		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
-			500*time.Millisecond, MaxRequeue),
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[T](500*time.Millisecond, MaxRequeue),
 	}
 }
+
+// EnqueueService queues a service by its Key.
+var EnqueueService = handler.TypedEnqueueRequestsFromMapFunc(
+	func(_ context.Context, service client.Object) []connection.Key {
+		return []connection.Key{connection.KeyOfService(service)}
+	},
+)
 
 // Wakeups reconciles the objects that can get a slot of a concurrency limiter.
 func Wakeups(limiters *connection.Limiters) source.Source {

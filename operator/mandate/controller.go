@@ -132,7 +132,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		WatchesRawSource(source.TypedChannel(r.config.Services.Connections.Changes, connectionChanged)).
 		WatchesRawSource(wakeups).
 		WatchesRawSource(engine.Wakeups(r.config.Services.Connections.Mandates)).
-		WithOptions(engine.ControllerOptions(workers)).
+		WithOptions(engine.ControllerOptions[reconcile.Request](workers)).
 		Complete(r)
 }
 

@@ -5,32 +5,33 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
-// accounts finds services, and those of one account, in a cache that has Mandates, too.
-type accounts struct{ connection.ServiceReader }
+// accounts finds services, and those of one account, in a cache that has Mandates, too, and annotates them.
+type accounts struct {
+	connection.ServiceReader
+	metadata client.Writer
+}
 
 // isGone reports whether an object is deleted, or cannot be read until somebody corrects it.
 func isGone(err error) bool { return apierrors.IsNotFound(err) || apierror.IsUnreadable(err) }
 
-// service gives a service, which must not be changed; nil if there is none, or none that can be read.
+// service gives a service, which must not be changed.
 func (a accounts) service(ctx context.Context, key connection.Key) (connection.Service, error) {
-	if key.Kind == v1alpha1.ServiceKindClusterIdentityService && !a.ClusterServices {
-		return nil, nil
-	}
 	service := key.NewService()
-	if err := a.Reader.Get(ctx, key.ObjectKey(), service, client.UnsafeDisableDeepCopy); isGone(err) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
+	if key.Kind == v1alpha1.ServiceKindClusterIdentityService && !a.ClusterServices {
+		return service, apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 	}
-	return service, nil
+	return service, a.Reader.Get(ctx, key.ObjectKey(), service, client.UnsafeDisableDeepCopy)
 }
 
 // peers are the services of one account, which may have one subscription for all of them. They must not be changed.
@@ -55,4 +56,19 @@ func (a accounts) peers(ctx context.Context, of connection.Service) (peers, erro
 		})
 	}
 	return found, nil
+}
+
+// annotate sets annotations, if the object has not changed since it was read; "" removes one. If the cache is behind,
+// that is a conflict.
+func (a accounts) annotate(ctx context.Context, kind string, read client.Object, annotations map[string]string) error {
+	before := engine.MetadataOf(kind, client.ObjectKeyFromObject(read))
+	before.ResourceVersion, before.Annotations = read.GetResourceVersion(), read.GetAnnotations()
+	after := before.DeepCopy()
+	for name, value := range annotations {
+		metav1.SetMetaDataAnnotation(&after.ObjectMeta, name, value)
+		if value == "" {
+			delete(after.Annotations, name)
+		}
+	}
+	return a.metadata.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }

@@ -48,8 +48,8 @@ func newAPIServer() *apiServer {
 	}
 }
 
-func accountsIn(cache client.Reader, clusterServices bool) accounts {
-	return accounts{connection.ServiceReader{Reader: cache, ClusterServices: clusterServices}}
+func accountsIn(cache client.Reader, writer client.Writer, clusterServices bool) accounts {
+	return accounts{connection.ServiceReader{Reader: cache, ClusterServices: clusterServices}, writer}
 }
 
 // connect makes an IdentityService whose deliveries have one of some tokens.

@@ -16,14 +16,14 @@ var identifier = regexp.MustCompile(`^[A-Za-z_$@]?[A-Za-z0-9_-]{0,39}$`)
 
 // capture has the names of members in deliveries logged, of one a second, so that a person can see what the service
 // sends.
-func capture(deliver func(connection.Key, string, []byte)) func(connection.Key, string, []byte) {
+func capture(deliver deliver) deliver {
 	limiter := rate.NewLimiter(1, 10)
-	return func(key connection.Key, contentType string, body []byte) {
+	return func(key connection.Key, contentType string, body []byte) string {
 		if limiter.Allow() {
 			log.Log.Info("Captured a notification", "kind", key.Kind, "namespace", key.Namespace, "name", key.Name,
 				"bytes", len(body), "names", namesIn(contentType, body))
 		}
-		deliver(key, contentType, body)
+		return deliver(key, contentType, body)
 	}
 }
 

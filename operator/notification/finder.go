@@ -7,15 +7,12 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/time/rate"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/lru"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -27,21 +24,18 @@ import (
 )
 
 const (
-	// maxFinderRate is how many ids are read each second by way of one connection, and maxFinderBurst how many at once: a
-	// sender that names ids that are none must not take the rate that others need.
+	// maxFinderRate is how many ids are read each second by way of one connection, and maxFinderBurst how many at once.
 	maxFinderRate, maxFinderBurst = 1, 10
-	// maxFinders is how many connections are read from at a time. One id may take readTimeout, and all of a connection
-	// twice as long.
+	// maxFinders is how many connections are read from at a time. All ids of one may take twice as long as one id.
 	maxFinders, readTimeout = 100, 10 * time.Second
-	// lagAllowance is after how long an id is read for the second time that showed no reference: a read may lag behind the
-	// create. After retryInterval, it is tried again what said nothing about the id.
+	// lagAllowance is after how long an id is read again that showed no reference: a read may lag behind the create.
+	// retryInterval is after how long it is tried again what said nothing about the id.
 	lagAllowance, retryInterval = 30 * time.Second, 5 * time.Second
-	// maxFailures is how often an id is read for which the service fails, each time after twice as long: an outage that
-	// made an answer be lost may last a quarter of an hour.
+	// maxFailures is how often an id is read for which the service fails, within a quarter of an hour: as long as an
+	// outage may last that made an answer be lost.
 	maxFailures = 6
-	// namedInterval is how long an id is not read again that was named to its Mandate, and maxReads how many ids are
-	// remembered. What is forgotten is read again.
-	namedInterval, maxReads = 10 * time.Second, 10_000
+	// namedInterval is how long an id is not read again that was named to its Mandate.
+	namedInterval = 10 * time.Second
 )
 
 // Finder reads the applications whose ids are on services, each once, and names each to the Mandate whose reference it
@@ -49,13 +43,12 @@ const (
 type Finder struct {
 	accounts
 	connections *connection.Registry
-	metadata    client.Writer // patches annotations
 	clock       clock.PassiveClock
-	limiters    limiters
+	limiters    perKey[connection.Key, *rate.Limiter]
 	reads       perKey[readKey, *idRead]
 }
 
-// readKey is an id of a connection as it is: with other credentials or at another service, it may be another's.
+// readKey is an id of a connection as it is: with other credentials or at another service, it may be another's id.
 type readKey struct {
 	connection.Key
 	credentials [32]byte
@@ -73,35 +66,31 @@ type idRead struct {
 // NewFinder makes a Finder. The cache has services and Mandates, with the index connection.MandateField.
 func NewFinder(services connection.ServiceReader, connections *connection.Registry, metadata client.Writer) *Finder {
 	return &Finder{
-		accounts: accounts{services}, connections: connections, metadata: metadata, clock: clock.RealClock{},
-		limiters: newLimiters(maxFinderRate, maxFinderBurst),
-		reads:    perKey[readKey, *idRead]{lru.New(maxReads), func() *idRead { return &idRead{} }},
+		accounts: accounts{services, metadata}, connections: connections, clock: clock.RealClock{},
+		limiters: newPerKey[connection.Key](func() *rate.Limiter { return rate.NewLimiter(maxFinderRate, maxFinderBurst) }),
+		reads:    newPerKey[readKey](func() *idRead { return &idRead{} }),
 	}
 }
 
 // SetupWithManager registers the controller.
 func (f *Finder) SetupWithManager(manager ctrl.Manager) error {
-	enqueue := handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, service client.Object) []connection.Key {
-		return []connection.Key{connection.KeyOfService(service)}
-	})
 	controlled := builder.TypedControllerManagedBy[connection.Key](manager).Named("unknown-ids").
-		Watches(&v1alpha1.IdentityService{}, enqueue)
+		WithOptions(engine.ControllerOptions[connection.Key](maxFinders)).
+		Watches(&v1alpha1.IdentityService{}, engine.EnqueueService)
 	if f.ClusterServices {
-		controlled.Watches(&v1alpha1.ClusterIdentityService{}, enqueue)
+		controlled.Watches(&v1alpha1.ClusterIdentityService{}, engine.EnqueueService)
 	}
-	return controlled.
-		WithOptions(controller.TypedOptions[connection.Key]{
-			MaxConcurrentReconciles: maxFinders,
-			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[connection.Key](
-				500*time.Millisecond, engine.MaxRequeue),
-		}).
-		Complete(f)
+	return controlled.Complete(f)
 }
 
 // Reconcile reads the ids on one service that are due, one after the other, and takes those off that have an answer.
 func (f *Finder) Reconcile(ctx context.Context, key connection.Key) (reconcile.Result, error) {
 	service, err := f.service(ctx, key)
-	if err != nil || service == nil || len(engine.UnknownIDs(service)) == 0 {
+	if isGone(err) {
+		return reconcile.Result{}, nil
+	}
+	ids := engine.UnknownIDs(service)
+	if err != nil || len(ids) == 0 {
 		return reconcile.Result{}, apierror.Redact(err)
 	}
 	used, ok := f.connections.Get(key)
@@ -113,15 +102,15 @@ func (f *Finder) Reconcile(ctx context.Context, key connection.Key) (reconcile.R
 	var after time.Duration
 	reading, cancel := context.WithTimeout(ctx, 2*readTimeout)
 	defer cancel()
-	for _, id := range engine.UnknownIDs(service) {
+	for _, id := range ids {
 		wait, failed := f.look(reading, service, &used, id)
 		if wait > 0 {
 			left, after = append(left, id), cmp.Or(min(after, wait), wait)
 		}
 		err = errors.Join(err, unlessStale(failed))
 	}
-	if len(left) < len(engine.UnknownIDs(service)) {
-		failed := annotate(ctx, f.metadata, string(key.Kind), service, map[string]string{
+	if len(left) < len(ids) {
+		failed := f.annotate(ctx, string(key.Kind), service, map[string]string{
 			v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(left),
 		})
 		err = errors.Join(err, unlessStale(failed))
@@ -197,7 +186,7 @@ func (f *Finder) name(ctx context.Context, of connection.Service, shown string, 
 		last := engine.ParseNotificationRequest(engine.ReconcileRequest(m))
 		annotations[v1alpha1.ReconcileRequestAnnotation] = last.Next(f.clock.Now()).String()
 	}
-	return true, annotate(ctx, f.metadata, kindMandate, m, annotations)
+	return true, f.annotate(ctx, kindMandate, m, annotations)
 }
 
 func (f *Finder) mandateOf(ctx context.Context, of connection.Service, shown string) (*v1alpha1.Mandate, error) {

@@ -1,7 +1,9 @@
 package notification
 
 import (
+	"cmp"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,30 +20,28 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// Index finds the Mandates of a connection by what deliveries name, and remembers the ids that no Mandate has. It
-// follows the cache of Mandates, as a handler of its events. The indexes of the cache itself would take a set for each
-// of the ids.
+// Index finds the Mandates of a connection by what deliveries name, and remembers the ids that no Mandate has. It is a
+// handler of the events of Mandates. The indexes of their cache would take a set for each of the ids.
 type Index struct {
-	// changed is called, without a lock, with the Mandate whose application was named before the Mandate had it, and with
+	// changed is called, with the lock, with the Mandate whose application was named before the Mandate had it, and with
 	// the connections whose ids may be those that a Mandate waits for from now on.
 	changed func(hint)
 
-	seed maphash.Seed
-	mu   sync.Mutex
-	// mandates are by the hashes of their ids and references. That two have the same hash costs a read.
-	mandates map[uint64]*types.NamespacedName
-	waiting  map[types.NamespacedName]entry // those whose create had no answer so far
+	seed     maphash.Seed
+	mu       sync.Mutex
+	mandates map[uint64]*types.NamespacedName // by the hashes of their ids and references: an equal one costs a read
+	waiting  map[types.NamespacedName]entry   // those whose create had no answer so far
 	unknown  map[connection.Key][]*unknownID
 }
 
 // entry is what is known of a Mandate.
 type entry struct {
 	hint
-	application int64 // 0: none
 	hashes      []uint64
-	waits       bool // for an id
-	reference   uint64
-	since       time.Time
+	application int64     // 0: none
+	waits       bool      // for an id
+	reference   uint64    // its hash
+	since       time.Time // when it began to wait
 }
 
 // NewIndex makes an empty Index.
@@ -112,12 +112,7 @@ func (x *Index) OnDelete(object any) {
 
 // OnUpdate implements the handler of events.
 func (x *Index) OnUpdate(before, after any) {
-	for _, h := range x.update(x.entryOf(before), x.entryOf(after)) {
-		x.changed(h)
-	}
-}
-
-func (x *Index) update(was, is entry) (changed []hint) {
+	was, is := x.entryOf(before), x.entryOf(after)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, hash := range was.hashes {
@@ -134,14 +129,13 @@ func (x *Index) update(was, is entry) (changed []hint) {
 		x.waiting[is.mandate] = is
 	}
 	if is.application != was.application && x.remembers(is.service, is.application) {
-		changed = append(changed, is.hint)
+		x.changed(is.hint)
 	}
 	if is.waits && !was.waits {
 		for key := range x.unknown {
-			changed = append(changed, hint{service: key})
+			x.changed(hint{service: key})
 		}
 	}
-	return changed
 }
 
 // match finds the Mandates whose applications are to be read because of the candidates of a delivery, and remembers the
@@ -178,4 +172,104 @@ func (x *Index) match(key connection.Key, candidates []Candidate) (mandates []ty
 	}
 	x.remember(key, unknown, references)
 	return mandates, unknown
+}
+
+// A delivery may come before the status of the Mandate has the id: the service notifies before its answer to the create
+// has arrived. Or that answer is lost, and the Mandate does not say so yet.
+
+const (
+	// maxUnknown is how many ids of a connection are remembered, and unknownTTL for how long. With fifty a second, these
+	// are those of twenty seconds: a create fails after twelve. All connections share less than ten megabytes.
+	maxUnknown, unknownTTL = 1024, 10 * time.Minute
+	maxUnknownInAll        = 16 * maxUnknown
+)
+
+// unknownID is an id that a delivery named and no Mandate had.
+type unknownID struct {
+	id         int64
+	at         time.Time
+	references []uint64 // the hashes of all texts that came with it
+	written    bool     // onto the service
+}
+
+// remember keeps the ids of a delivery. The more connections have some, the fewer each may have. It is called with the
+// lock, as recent and remembers are.
+func (x *Index) remember(key connection.Key, ids []int64, references []uint64) {
+	if len(ids) == 0 {
+		return
+	}
+	all := x.recent(key)
+	if len(all) == 0 {
+		maps.DeleteFunc(x.unknown, func(key connection.Key, _ []*unknownID) bool { return len(x.recent(key)) == 0 })
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(all, func(u *unknownID) bool { return u.id == id && !u.written }) {
+			all = append(all, &unknownID{id: id, at: time.Now(), references: references})
+		}
+	}
+	share := min(maxUnknown, max(maxUnknownInAll/(len(x.unknown)+1), 1))
+	x.unknown[key] = all[max(len(all)-share, 0):]
+}
+
+// recent gives the ids of a connection that are remembered, the latest ones last.
+func (x *Index) recent(key connection.Key) []*unknownID {
+	all := x.unknown[key]
+	for len(all) > 0 && time.Since(all[0].at) >= unknownTTL {
+		all = all[1:]
+	}
+	return all
+}
+
+// remembers reports whether a delivery named an application lately.
+func (x *Index) remembers(key connection.Key, id int64) bool {
+	return slices.ContainsFunc(x.recent(key), func(u *unknownID) bool { return u.id == id })
+}
+
+// toWrite gives the ids of a connection that are to be written onto its service, beside those that it has, if a Mandate
+// of its account waits for one. Those that came with the reference of such a Mandate are first. Then come those that
+// came at about the time of the first answer that was lost lately, because more may come than can be read.
+func (x *Index) toWrite(key connection.Key, account peers, has []int64) (ids []*unknownID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	around, references := time.Now(), map[uint64]bool{}
+	for _, e := range x.waiting {
+		if account[e.service] != nil {
+			references[e.reference] = true
+			if time.Since(e.since) < unknownTTL && e.since.Before(around) {
+				around = e.since
+			}
+		}
+	}
+	if len(references) == 0 {
+		return nil
+	}
+	for _, u := range x.recent(key) {
+		u.written = u.written || slices.Contains(has, u.id)
+		for key := range account {
+			u.written = u.written || x.mandates[x.hashID(key, placeApplication, u.id)] != nil
+		}
+		if !u.written {
+			ids = append(ids, u)
+		}
+	}
+	distance := func(u *unknownID) time.Duration {
+		if slices.ContainsFunc(u.references, func(hash uint64) bool { return references[hash] }) {
+			return -1
+		}
+		return u.at.Sub(around).Abs()
+	}
+	slices.SortStableFunc(ids, func(a, b *unknownID) int { return cmp.Compare(distance(a), distance(b)) })
+	return ids
+}
+
+// wrote says whether the service has some ids now. Those that the API server has not taken are kept until it does.
+func (x *Index) wrote(ids []*unknownID, accepted bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, u := range ids {
+		u.written = accepted
+		if !accepted {
+			u.at = time.Now()
+		}
+	}
 }

@@ -6,10 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -22,19 +21,17 @@ import (
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices;clusteridentityservices,verbs=get;list;watch;patch
 
 const (
-	// writers annotate objects.
-	writers = 4
 	// acknowledgeInterval is how soon it is looked whether the request of a person is acknowledged, and roomInterval
 	// whether the leader has read some of the ids that a service has.
 	acknowledgeInterval, roomInterval = 10 * time.Second, time.Second
-	// maxWrites is how many Mandates of a connection are annotated each second, on average.
-	maxWrites = 50
+	// maxWrites is how many Mandates of a connection are annotated each second, on average, by so many writers.
+	maxWrites, writers = 50, 4
 	// maxRetryDelay is the longest pause before an annotation that failed is tried again, and loggedTries after how many
 	// tries the log says so, again and again.
 	maxRetryDelay, loggedTries = time.Minute, 10
 	// writeTimeout of one try, and drainTimeout of all that are left at a shutdown.
 	writeTimeout, drainTimeout = 5 * time.Second, time.Second
-	// kindMandate is the kind of the objects in the queue that are no services.
+
 	kindMandate = "Mandate"
 )
 
@@ -50,44 +47,39 @@ type hint struct {
 type Notifier struct {
 	accounts
 	index    *Index
-	metadata client.Writer // patches annotations
-	observe  func(result string)
-	limiters limiters // of Mandates
+	limiters perKey[connection.Key, *rate.Limiter] // of Mandates
 	queue    workqueue.TypedRateLimitingInterface[hint]
 	draining atomic.Bool // nothing waits any more
 
-	mu sync.Mutex
-	// pending is how often each hint in the queue was given.
-	pending map[hint]int
+	mu      sync.Mutex
+	pending map[hint]int // how often each hint in the queue was given
 }
 
-func newNotifier(index *Index, of accounts, metadata client.Writer, observe func(result string)) *Notifier {
+func newNotifier(index *Index, of accounts) *Notifier {
 	n := &Notifier{
-		accounts: of, index: index, metadata: metadata, observe: observe, limiters: newLimiters(maxWrites, 2*maxWrites),
+		accounts: of, index: index, pending: map[hint]int{},
+		limiters: newPerKey[connection.Key](func() *rate.Limiter { return rate.NewLimiter(maxWrites, 2*maxWrites) }),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[hint](200*time.Millisecond, maxRetryDelay),
 			workqueue.TypedRateLimitingQueueConfig[hint]{Name: "notification"},
 		),
-		pending: map[hint]int{},
 	}
 	index.changed = n.enqueue
 	return n
 }
 
 // deliver finds out what a delivery is about. It does not wait.
-func (n *Notifier) deliver(key connection.Key, contentType string, body []byte) {
+func (n *Notifier) deliver(key connection.Key, contentType string, body []byte) (result string) {
 	mandates, unknown := n.index.match(key, Candidates(contentType, body))
-	for _, name := range mandates {
-		n.enqueue(hint{key, name})
-	}
 	if len(unknown) > 0 {
 		n.enqueue(hint{service: key})
 	}
-	if len(mandates) == 0 {
-		n.observe(resultUnmatched)
-		return
+	result = resultUnmatched
+	for _, name := range mandates {
+		result = resultMatched
+		n.enqueue(hint{key, name})
 	}
-	n.observe(resultMatched)
+	return result
 }
 
 // enqueue has a hint written.
@@ -166,11 +158,10 @@ func (n *Notifier) write(ctx context.Context, h hint) (after time.Duration, err 
 	return n.writeRequest(ctx, h)
 }
 
-// writeUnknown writes ids onto a service, if somebody waits for one. Those for which there is no room follow, when the
-// leader has read some.
+// writeUnknown writes ids onto a service, if somebody waits for one. Those for which there is no room follow.
 func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after time.Duration, err error) {
 	service, err := n.service(ctx, key)
-	if err != nil || service == nil {
+	if err != nil {
 		return 0, err
 	}
 	account, err := n.peers(ctx, service)
@@ -188,7 +179,7 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 	for _, u := range ids {
 		named = append(named, u.id)
 	}
-	err = annotate(ctx, n.metadata, string(key.Kind), service, map[string]string{
+	err = n.annotate(ctx, string(key.Kind), service, map[string]string{
 		v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(named),
 	})
 	n.index.wrote(ids, err == nil)
@@ -214,7 +205,7 @@ func (n *Notifier) writeRequest(ctx context.Context, h hint) (after time.Duratio
 	case !n.limiters.of(h.service).Allow():
 		return time.Second, nil
 	}
-	return 0, annotate(ctx, n.metadata, kindMandate, m, map[string]string{
+	return 0, n.annotate(ctx, kindMandate, m, map[string]string{
 		v1alpha1.ReconcileRequestAnnotation: last.Next(now).String(),
 	})
 }
@@ -223,21 +214,4 @@ func (n *Notifier) writeRequest(ctx context.Context, h hint) (after time.Duratio
 func isAcknowledged(m *v1alpha1.Mandate) bool {
 	request := engine.ReconcileRequest(m)
 	return request == "" || engine.IsNotification(request) || request == m.Status.LastHandledReconcileAt
-}
-
-// annotate sets annotations, if the object has not changed since it was read; "" removes one. If the cache is behind,
-// that is a conflict.
-func annotate(
-	ctx context.Context, writer client.Writer, kind string, read client.Object, annotations map[string]string,
-) error {
-	before := engine.MetadataOf(kind, client.ObjectKeyFromObject(read))
-	before.ResourceVersion, before.Annotations = read.GetResourceVersion(), read.GetAnnotations()
-	after := before.DeepCopy()
-	for name, value := range annotations {
-		metav1.SetMetaDataAnnotation(&after.ObjectMeta, name, value)
-		if value == "" {
-			delete(after.Annotations, name)
-		}
-	}
-	return writer.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }

@@ -33,7 +33,7 @@ func notify(t *testing.T, test func(*notified)) {
 		index := NewIndex()
 		n.stale = &staleCache{Reader: n.api}
 		n.api.connect(testKey, goodToken)
-		n.Notifier = newNotifier(index, accountsIn(n.stale, false), n.api, func(result string) { n.results[result]++ })
+		n.Notifier = newNotifier(index, accountsIn(n.stale, n.api, false))
 		n.api.index = index
 		ended := make(chan struct{})
 		go func() {
@@ -47,7 +47,7 @@ func notify(t *testing.T, test func(*notified)) {
 
 // deliver delivers, and waits until all that follows at once is done.
 func (n *notified) deliver(body string) {
-	n.Notifier.deliver(testKey, mediaJSON, []byte(body))
+	n.results[n.Notifier.deliver(testKey, mediaJSON, []byte(body))]++
 	synctest.Wait()
 }
 
@@ -338,7 +338,7 @@ func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api, index := newAPIServer(), NewIndex()
 		api.connect(testKey, goodToken)
-		n := newNotifier(index, accountsIn(api, false), api, func(string) {})
+		n := newNotifier(index, accountsIn(api, api, false))
 		api.index = index
 		api.store(bound("one", 1))
 		api.store(bound("two", 2))

@@ -1,20 +1,22 @@
 // Package notification receives what the service notifies about, and has the applications read that it names.
 //
 // A delivery is a hint: neither its shape nor its sender is known. The receiver, of which every replica has one, writes
-// annotations, and the leader acts on them. An id that is not known belongs to the connection: the finder reads it, and
-// names it to the Mandate whose reference it shows.
+// annotations, and the leader acts on them.
 package notification
 
 import (
 	"context"
 	"crypto/subtle"
+	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/semaphore"
-	"k8s.io/utils/lru"
+	"golang.org/x/time/rate"
+	"k8s.io/utils/ptr"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/receiver"
@@ -41,25 +43,25 @@ const (
 // Results are all of them.
 var Results = []string{resultMatched, resultUnmatched, resultHandshake, resultRefused, resultLimited}
 
+// deliver takes a delivery, and says which result it has.
+type deliver func(key connection.Key, contentType string, body []byte) (result string)
+
 // Receiver takes deliveries: POST /notifications/NAMESPACE/NAME/TOKEN for an IdentityService, with - as the namespace
 // for a ClusterIdentityService, or without the token and with the header Authorization: Bearer TOKEN. It answers 200
 // before it does anything with them, 429 to too many, and the same 404 to everything else.
 type Receiver struct {
 	accounts
-	deliver  func(key connection.Key, contentType string, body []byte)
+	deliver  deliver
 	observe  func(result string)
-	limiters limiters
+	limiters perKey[connection.Key, *rate.Limiter]
 	reading  perKey[string, *semaphore.Weighted] // by namespace
 }
 
-func newReceiver(
-	of accounts, deliver func(connection.Key, string, []byte), observe func(result string),
-) *Receiver {
+func newReceiver(of accounts, deliver deliver, observe func(result string)) *Receiver {
 	return &Receiver{
-		accounts: of, deliver: deliver, observe: observe, limiters: newLimiters(maxRate, maxRate),
-		reading: perKey[string, *semaphore.Weighted]{
-			lru.New(maxCached), func() *semaphore.Weighted { return semaphore.NewWeighted(maxReading) },
-		},
+		accounts: of, deliver: deliver, observe: observe,
+		limiters: newPerKey[connection.Key](func() *rate.Limiter { return rate.NewLimiter(maxRate, maxRate) }),
+		reading:  newPerKey[string](func() *semaphore.Weighted { return semaphore.NewWeighted(maxReading) }),
 	}
 }
 
@@ -94,18 +96,16 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if coding := request.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		body = nil // it is not decoded: what is small here can be large there
 	}
-	r.deliver(key, request.Header.Get("Content-Type"), body)
+	r.observe(r.deliver(key, request.Header.Get("Content-Type"), body))
 }
 
 // isGood reports whether a token is one of a connection, by the digests that the operator writes into the status of the
-// service. They are compared, so that not even the time of a comparison says anything about a token. A connection that
-// does not exist has a digest, too, which no token has.
+// service. So not even the time of a comparison says anything about a token. A connection that does not exist has a
+// digest, too, which no token has.
 func (r *Receiver) isGood(ctx context.Context, key connection.Key, token string) bool {
 	good, digests := 0, []string{"", ""}
-	if service, err := r.service(ctx, key); err == nil && service != nil {
-		if shown := service.ServiceStatus().Notifications; shown != nil && service.NotificationsSecret() != nil {
-			copy(digests, shown.TokenDigests)
-		}
+	if service, err := r.service(ctx, key); err == nil && service.NotificationsSecret() != nil {
+		copy(digests, ptr.Deref(service.ServiceStatus().Notifications, v1alpha1.NotificationsStatus{}).TokenDigests)
 	}
 	for _, digest := range digests {
 		good |= subtle.ConstantTimeCompare([]byte(receiver.Digest(token)), []byte(digest))
@@ -144,4 +144,44 @@ func parse(request *http.Request) (key connection.Key, token string, valid bool)
 		key = connection.Key{Kind: v1alpha1.ServiceKindClusterIdentityService, Name: name}
 	}
 	return key, token, valid
+}
+
+// challengeNames are the names under which a text to echo comes: before a subscription, some services ask whether the
+// receiver wants it, in the query of a GET or a POST, or in the body of a POST. Not documented: our reading.
+var challengeNames = []string{"challenge", "hub.challenge", "validationToken", "validation_token", "crc_token"}
+
+// echoed is the form of a text that is echoed: it is short, and harmless wherever it is shown.
+var echoed = regexp.MustCompile(`^[^<>&"'[:^print:]]{1,256}$`)
+
+// challengeIn finds a text to echo, and its name; "" if there is none.
+func challengeIn(get func(name string) string) (name, text string) {
+	for _, name := range challengeNames {
+		if text := get(name); echoed.MatchString(text) {
+			return name, text
+		}
+	}
+	return "", ""
+}
+
+// answerHandshake echoes the text of a handshake, in the form in which it came, and reports whether there was one. A
+// delivery has more than that text and the kind of the message.
+func answerHandshake(w http.ResponseWriter, request *http.Request, body []byte) bool {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if _, text := challengeIn(request.URL.Query().Get); text != "" && len(body) == 0 {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, text)
+		return true
+	}
+	var fields map[string]any
+	err := json.Unmarshal(body, &fields)
+	name, text := challengeIn(func(name string) string {
+		text, _ := fields[name].(string)
+		return text
+	})
+	if err != nil || text == "" || len(fields) > 3 {
+		return false
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]string{name: text})
+	return true
 }

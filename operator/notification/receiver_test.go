@@ -38,17 +38,18 @@ type delivery struct {
 
 func newReceived() *received {
 	r := &received{api: newAPIServer(), results: map[string]int{}}
-	deliver := func(key connection.Key, _ string, body []byte) {
+	deliver := func(key connection.Key, _ string, body []byte) string {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.deliveries = append(r.deliveries, delivery{key, string(body)})
+		return resultMatched
 	}
 	count := func(result string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.results[result]++
 	}
-	r.Receiver = newReceiver(accountsIn(r.api, true), deliver, count)
+	r.Receiver = newReceiver(accountsIn(r.api, nil, true), deliver, count)
 	return r
 }
 

@@ -17,26 +17,19 @@ import (
 )
 
 const (
-	// maxConnections bounds the connections that are open.
-	maxConnections = 1000
-	// maxHeader is the size of a request's header.
-	maxHeader = 16 << 10
+	// maxConnections may be open, and a header may have maxHeader bytes.
+	maxConnections, maxHeader = 1000, 16 << 10
 	// shutdownTimeout is how long requests under way may take at the end.
 	shutdownTimeout = time.Second
 )
 
 // Config is what a Server works with.
 type Config struct {
-	// BindAddress is where the Server listens.
 	BindAddress string
-	// Services are in a cache that has Mandates, too.
-	Services connection.ServiceReader
-	// Metadata patches the annotations of Mandates and services.
-	Metadata client.Writer
-	// Capture has the shapes of deliveries logged, and no values.
-	Capture bool
-	// Observe is called with the result of every delivery: matched, unmatched, refused or limited.
-	Observe func(result string)
+	Services    connection.ServiceReader // of a cache that has Mandates, too
+	Metadata    client.Writer            // patches the annotations of Mandates and services
+	Capture     bool                     // has the names in deliveries logged, and no values
+	Observe     func(result string)      // is called with one of Results for every delivery
 }
 
 // Server receives notifications on a listener of its own. It runs on every replica: all of them have the cache, and
@@ -48,9 +41,9 @@ type Server struct {
 
 // NewServer makes a Server. Its Index is to be a handler of the events of Mandates.
 func NewServer(config *Config) (*Server, *Index) {
-	index, of := NewIndex(), accounts{config.Services}
-	notifier := newNotifier(index, of, config.Metadata, config.Observe)
-	deliver := notifier.deliver
+	index, of := NewIndex(), accounts{config.Services, config.Metadata}
+	notifier := newNotifier(index, of)
+	deliver := deliver(notifier.deliver)
 	if config.Capture {
 		deliver = capture(deliver)
 	}
@@ -72,18 +65,17 @@ func NewServer(config *Config) (*Server, *Index) {
 
 // Start serves until ctx ends. What was accepted until then is annotated.
 func (s *Server) Start(ctx context.Context) (err error) {
-	if s.Listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.Server.Server.Addr); err != nil {
-		return err
+	if s.Listener == nil {
+		s.Listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.Server.Server.Addr)
+		if err != nil {
+			return err
+		}
 	}
 	logger.FromContext(ctx).Info("Receiving notifications", "address", s.Listener.Addr().String())
-	return s.serve(ctx)
-}
-
-func (s *Server) serve(ctx context.Context) error {
 	notifying, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { s.notifier.run(notifying) })
-	err := s.Server.Start(ctx)
+	err = s.Server.Start(ctx)
 	_ = s.Server.Server.Close() // what has no answer by now gets none
 	stop()
 	running.Wait()

@@ -33,7 +33,7 @@ func serveOn(t *testing.T, listener net.Listener) *apiServer {
 	api.index = index
 	ended := make(chan error, 1)
 	server.Listener = listener
-	go func() { ended <- server.serve(t.Context()) }()
+	go func() { ended <- server.Start(t.Context()) }()
 	t.Cleanup(func() {
 		if err := <-ended; err != nil {
 			t.Error(err)

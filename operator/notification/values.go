@@ -27,9 +27,8 @@ const (
 // Candidate is a value of a delivery that may be the id of an application or an individual, or a reference. It is a
 // hint and never a fact: all that it can cause is a read.
 type Candidate struct {
-	// Text is the value as the delivery has it, numbers included, and Number the id that it can be, or 0.
-	Text   string
-	Number int64
+	Text   string // as the delivery has it, numbers included
+	Number int64  // the id that it can be, or 0
 	place  place
 }
 
@@ -82,8 +81,8 @@ func placeOf(parent, key string) place {
 	return placeOther
 }
 
-// Candidates finds at most 20 candidates in the body of a delivery, of which neither shape nor content type is
-// documented: JSON, JSON in strings of JSON, a form, or text. They come by place. Names are no candidates.
+// Candidates finds at most 20 candidates in the body of a delivery: JSON, JSON in strings of JSON, a form, or text.
+// They come by place. Names are no candidates.
 func Candidates(contentType string, body []byte) (all []Candidate) {
 	read(contentType, body, func(parent, key, text string) {
 		if text == "" || utf8.RuneCountInString(text) > maxText || !utf8.ValidString(text) {

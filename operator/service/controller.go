@@ -138,9 +138,6 @@ func NewReconciler(config Config) *Reconciler {
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
-	enqueue := handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, service client.Object) []connection.Key {
-		return []connection.Key{connection.KeyOfService(service)}
-	})
 	breakerChanged := source.TypedFunc[connection.Key](
 		func(_ context.Context, queue workqueue.TypedRateLimitingInterface[connection.Key]) error {
 			r.enqueue = queue.Add
@@ -148,12 +145,13 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 			return nil
 		},
 	)
+	changed := builder.WithPredicates(engine.SpecOrRequestChanged)
 	controlled := builder.TypedControllerManagedBy[connection.Key](manager).Named("identityservice").
-		Watches(&v1alpha1.IdentityService{}, enqueue, builder.WithPredicates(engine.SpecOrRequestChanged)).
+		Watches(&v1alpha1.IdentityService{}, engine.EnqueueService, changed).
 		Watches(&v1alpha1.Mandate{}, handler.TypedEnqueueRequestsFromMapFunc(r.mandateChanged)).
 		WatchesRawSource(breakerChanged)
 	if r.config.ClusterServices {
-		controlled.Watches(&v1alpha1.ClusterIdentityService{}, enqueue, builder.WithPredicates(engine.SpecOrRequestChanged))
+		controlled.Watches(&v1alpha1.ClusterIdentityService{}, engine.EnqueueService, changed)
 	}
 	return controlled.
 		WithOptions(controller.TypedOptions[connection.Key]{
