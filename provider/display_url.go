@@ -19,7 +19,9 @@ func displayURL(text string) string {
 	if err != nil {
 		return "its URL"
 	}
-	removeSecrets(u)
+	u.User = nil
+	u.RawQuery, u.ForceQuery = "", false
+	u.Fragment, u.RawFragment = "", ""
 	segments := strings.Split(u.EscapedPath(), "/")
 	for n, segment := range segments {
 		if isToken(segment) {
@@ -31,13 +33,6 @@ func displayURL(text string) string {
 		return "its URL"
 	}
 	return u.String()
-}
-
-// removeSecrets removes the user, the query and the fragment of a URL.
-func removeSecrets(u *url.URL) {
-	u.User = nil
-	u.RawQuery, u.ForceQuery = "", false
-	u.Fragment, u.RawFragment = "", ""
 }
 
 // isToken reports whether a segment of a path is as long as a token of the operator's receiver.

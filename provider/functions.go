@@ -20,19 +20,15 @@ type describedFunction struct {
 	definition function.Definition
 }
 
-// Metadata implements function.Function.
 func (f describedFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
 	resp.Name = f.name
 }
 
-// Definition implements function.Function.
 func (f describedFunction) Definition(
 	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
 ) {
 	resp.Definition = f.definition
 }
-
-var _ function.Function = (*mandateReferenceFunction)(nil)
 
 type mandateReferenceFunction struct{ describedFunction }
 
@@ -103,8 +99,6 @@ func validateReferenceArguments(namespace, name string, prefixes []string) *func
 	}
 	return nil
 }
-
-var _ function.Function = (*notificationURLFunction)(nil)
 
 type notificationURLFunction struct{ describedFunction }
 
@@ -185,8 +179,6 @@ func isServiceNamespace(namespace string) bool {
 	return namespace == "" || namespace == receiver.ClusterNamespace ||
 		len(namespace) <= maxNamespace && namespacePattern.MatchString(namespace)
 }
-
-var _ function.Function = (*urlSHA256Function)(nil)
 
 type urlSHA256Function struct{ describedFunction }
 

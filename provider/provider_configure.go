@@ -341,8 +341,8 @@ func (s settings) withheldReason() string {
 	if len(s.withheld) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The provider does not use %s, because the environment variable IDV_BASE_URL names another service "+
-		"than `base_url`. Credentials of the environment go to the service of the environment only.\n\n",
+	return fmt.Sprintf("The provider does not use %s, because the environment variable IDV_BASE_URL names another "+
+		"service than `base_url`. Credentials of the environment go to the service of the environment only.\n\n",
 		strings.Join(s.withheld, ", "))
 }
 

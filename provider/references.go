@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -15,8 +16,6 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 )
-
-var _ datasource.DataSourceWithConfigure = (*referencesDataSource)(nil)
 
 type referencesDataSource struct{ dataSource }
 
@@ -55,18 +54,11 @@ func (d *referencesDataSource) Read(
 		MandateTypes:  flattenReferences(references.MandateTypes),
 		Countries:     flattenReferences(references.Countries),
 		DocumentTypes: flattenReferences(references.DocumentTypes),
-		JSON: encodeJSON(map[string]any{
-			"mandate_types":  encodeReferences(references.MandateTypes),
-			"countries":      encodeReferences(references.Countries),
-			"document_types": encodeReferences(references.DocumentTypes),
-		}),
+		JSON:          normalizeJSON(encodeReferences(references)),
 	})...)
 }
 
-var (
-	_ datasource.DataSourceWithConfigure        = (*referenceDataSource)(nil)
-	_ datasource.DataSourceWithConfigValidators = (*referenceDataSource)(nil)
-)
+var _ datasource.DataSourceWithConfigValidators = (*referenceDataSource)(nil)
 
 // referenceDataSource finds one entry in one list of the reference data.
 type referenceDataSource struct {
@@ -155,30 +147,18 @@ func (d *referenceDataSource) Read(
 		Code: config.Code.ValueString(),
 		Name: config.Name.ValueString(),
 	}
-	attribute, value := selectorOf(want)
+	selector := selectorsOf(want) // of one attribute, as ConfigValidators demands
+	attribute, _, _ := strings.Cut(selector, " ")
 	switch matches := client.MatchReferences(entries, want); len(matches) {
 	case 1:
 		resp.Diagnostics.Append(resp.State.Set(ctx, flattenReference(matches[0]))...)
 	case 0:
 		resp.Diagnostics.AddAttributeError(path.Root(attribute), fmt.Sprintf("No matching %s", d.singular),
-			fmt.Sprintf("The reference data has no %s with %s %s. %s", d.singular, attribute, value,
-				moreOf(references)+d.list(entries)))
+			fmt.Sprintf("The reference data has no %s with %s. %s", d.singular, selector, moreOf(references)+d.list(entries)))
 	default:
 		resp.Diagnostics.AddAttributeError(path.Root(attribute), fmt.Sprintf("Several matching %s", d.plural),
-			fmt.Sprintf("The reference data has %d %s with %s %s. Select one by an attribute that only it has. %s",
-				len(matches), d.plural, attribute, value, d.list(matches)))
-	}
-}
-
-// selectorOf returns the attribute that selects the entry, and its value as text.
-func selectorOf(want client.Reference) (attribute, value string) {
-	switch {
-	case want.ID != 0:
-		return "id", fmt.Sprint(want.ID)
-	case want.Code != "":
-		return "code", fmt.Sprintf("%q", want.Code)
-	default:
-		return "name", fmt.Sprintf("%q", want.Name)
+			fmt.Sprintf("The reference data has %d %s with %s. Select one by an attribute that only it has. %s",
+				len(matches), d.plural, selector, d.list(matches)))
 	}
 }
 
@@ -245,41 +225,28 @@ func flattenReference(reference client.Reference) referenceModel {
 }
 
 func flattenReferences(references []client.Reference) []referenceModel {
-	models := make([]referenceModel, 0, len(references))
-	for _, reference := range references {
-		models = append(models, flattenReference(reference))
-	}
-	return models
+	return convertAll(references, flattenReference)
 }
 
-// referenceJSON is a referenceModel as JSON, with sorted keys.
+// referenceJSON is a client.Reference as JSON.
 type referenceJSON struct {
-	Code        string `json:"code,omitempty"`
-	Description string `json:"description,omitempty"`
 	ID          int64  `json:"id,omitempty"`
 	Name        string `json:"name,omitempty"`
+	Code        string `json:"code,omitempty"`
+	Description string `json:"description,omitempty"`
 }
 
-func encodeReferences(references []client.Reference) []referenceJSON {
-	entries := make([]referenceJSON, 0, len(references))
-	for _, r := range references {
-		entries = append(entries, referenceJSON{Code: r.Code, Description: r.Description, ID: r.ID, Name: r.Name})
+func encodeReferences(references *client.References) json.RawMessage {
+	encode := func(r client.Reference) referenceJSON { return referenceJSON(r) }
+	raw, err := json.Marshal(map[string][]referenceJSON{
+		"mandate_types":  convertAll(references.MandateTypes, encode),
+		"countries":      convertAll(references.Countries, encode),
+		"document_types": convertAll(references.DocumentTypes, encode),
+	})
+	if err != nil {
+		return nil // texts and numbers are always JSON
 	}
-	return entries
-}
-
-func int64OrNull(id int64) types.Int64 {
-	if id == 0 {
-		return types.Int64Null()
-	}
-	return types.Int64Value(id)
-}
-
-func stringOrNull(text string) types.String {
-	if text == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(text)
+	return raw
 }
 
 func referenceListAttribute(description string) schema.ListNestedAttribute {

@@ -46,56 +46,48 @@ func (s server) CallFunction(
 	return withReleasedContext(ctx, req, s.frameworkServer.CallFunction)
 }
 
-// ValidateResourceConfig implements tfprotov6.ResourceServer.
 func (s server) ValidateResourceConfig(
 	ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest,
 ) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.ValidateResourceConfig)
 }
 
-// UpgradeResourceState implements tfprotov6.ResourceServer.
 func (s server) UpgradeResourceState(
 	ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest,
 ) (*tfprotov6.UpgradeResourceStateResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.UpgradeResourceState)
 }
 
-// UpgradeResourceIdentity implements tfprotov6.ResourceServer.
 func (s server) UpgradeResourceIdentity(
 	ctx context.Context, req *tfprotov6.UpgradeResourceIdentityRequest,
 ) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.UpgradeResourceIdentity)
 }
 
-// ReadResource implements tfprotov6.ResourceServer.
 func (s server) ReadResource(
 	ctx context.Context, req *tfprotov6.ReadResourceRequest,
 ) (*tfprotov6.ReadResourceResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.ReadResource)
 }
 
-// PlanResourceChange implements tfprotov6.ResourceServer.
 func (s server) PlanResourceChange(
 	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.PlanResourceChange)
 }
 
-// ApplyResourceChange implements tfprotov6.ResourceServer.
 func (s server) ApplyResourceChange(
 	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
 ) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.ApplyResourceChange)
 }
 
-// ImportResourceState implements tfprotov6.ResourceServer.
 func (s server) ImportResourceState(
 	ctx context.Context, req *tfprotov6.ImportResourceStateRequest,
 ) (*tfprotov6.ImportResourceStateResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.ImportResourceState)
 }
 
-// ReadDataSource implements tfprotov6.DataSourceServer.
 func (s server) ReadDataSource(
 	ctx context.Context, req *tfprotov6.ReadDataSourceRequest,
 ) (*tfprotov6.ReadDataSourceResponse, error) {
@@ -129,14 +121,10 @@ type releasedContext struct {
 
 func (c *releasedContext) context() context.Context { return *c.inner.Load() }
 
-// Deadline implements context.Context.
 func (c *releasedContext) Deadline() (time.Time, bool) { return c.context().Deadline() }
 
-// Done implements context.Context.
 func (c *releasedContext) Done() <-chan struct{} { return c.context().Done() }
 
-// Err implements context.Context.
 func (c *releasedContext) Err() error { return c.context().Err() }
 
-// Value implements context.Context.
 func (c *releasedContext) Value(key any) any { return c.context().Value(key) }

@@ -50,10 +50,13 @@ func withoutUnprintable(text string) string {
 }
 
 func (f messageFilter) repeatsSecret(text string) bool {
-	if f.service != nil && containsCredentials(f.service, text) {
-		return true
+	secrets := slices.Clone(f.secrets)
+	if f.service != nil {
+		for _, secret := range f.service.Secrets() {
+			secrets = append(secrets, secret.Reveal())
+		}
 	}
-	return slices.ContainsFunc(f.secrets, func(secret string) bool { return containsSecret(text, secret) })
+	return slices.ContainsFunc(secrets, func(secret string) bool { return secret != "" && containsSecret(text, secret) })
 }
 
 // aboutNoPerson has the requests whose refusal can say nothing about a person: the user wrote the one, and the other
@@ -125,14 +128,6 @@ func encodings(secret string) []string {
 		url.QueryEscape(secret), url.PathEscape(secret), quoted[1 : len(quoted)-1],
 		base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)),
 	}
-}
-
-// containsCredentials reports whether a text contains a password or secret of the client's credentials, or a token that
-// it used last.
-func containsCredentials(service *client.Client, text string) bool {
-	return slices.ContainsFunc(service.Secrets(), func(secret client.Secret) bool {
-		return secret.Reveal() != "" && containsSecret(text, secret.Reveal())
-	})
 }
 
 // hideUser replaces the client's user name and client ID in a text. They are no secrets, but the name may be personal.

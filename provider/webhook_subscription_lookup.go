@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -314,11 +315,7 @@ func (r *webhookResponse) index() {
 	r.byDigest = map[string][]client.Webhook{}
 	for _, webhook := range r.webhooks.Items {
 		url := webhook.URL.Reveal()
-		canonical := client.CanonicalURL(url)
-		digest := hexSHA256(canonical)
-		r.byDigest[digest] = append(r.byDigest[digest], webhook)
-		if url != canonical {
-			digest = hexSHA256(url)
+		for _, digest := range slices.Compact([]string{urlSHA256(url), hexSHA256(url)}) {
 			r.byDigest[digest] = append(r.byDigest[digest], webhook)
 		}
 	}

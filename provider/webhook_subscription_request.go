@@ -2,9 +2,9 @@ package provider
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -204,14 +204,8 @@ func (m *subscriptionModel) sendsSameAs(other *subscriptionModel) bool {
 
 // isKnown reports whether the value and everything in it is known.
 func isKnown(value attr.Value) bool {
-	var elements []attr.Value
-	switch value := value.(type) {
-	case types.Set:
-		elements = value.Elements()
-	case types.Map:
-		elements = slices.Collect(maps.Values(value.Elements()))
-	}
-	return !value.IsUnknown() && !slices.ContainsFunc(elements, attr.Value.IsUnknown)
+	raw, err := value.ToTerraformValue(context.Background())
+	return err == nil && raw.IsFullyKnown()
 }
 
 // canonicalRequest encodes the stored part of the request without the URL, so that equal requests have equal texts: the

@@ -29,7 +29,6 @@ type subscriptionType struct{ connection *connection }
 
 func newSubscriptionResource() resource.Resource { return &subscriptionResource{} }
 
-// Metadata implements resource.Resource and list.ListResource.
 func (r *subscriptionType) Metadata(
 	_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse,
 ) {
@@ -38,7 +37,6 @@ func (r *subscriptionType) Metadata(
 	resp.ResourceBehavior.MutableIdentity = true
 }
 
-// Configure implements resource.ResourceWithConfigure and list.ListResourceWithConfigure.
 func (r *subscriptionType) Configure(
 	_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse,
 ) {
