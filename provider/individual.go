@@ -222,7 +222,8 @@ func flattenPerson(o wire.Object) personModel {
 
 // flattenAddress returns null for an address without a text.
 func flattenAddress(o wire.Object) types.Object {
-	textTypes, texts, empty := map[string]attr.Type{}, map[string]attr.Value{}, true
+	textTypes, texts := map[string]attr.Type{}, map[string]attr.Value{}
+	empty := true
 	for name := range addressAttributes {
 		// The second name is the one without the misspelling of the service.
 		text := o.Text(name, strings.Replace(name, "appartment", "apartment", 1))

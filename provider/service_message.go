@@ -1,14 +1,9 @@
 package provider
 
 import (
-	"encoding/base64"
 	"encoding/json"
-	"net/url"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/printable"
@@ -30,23 +25,13 @@ const (
 // show returns a text on one line, and limits its length.
 func (f messageFilter) show(message client.Secret) string {
 	text := strings.TrimSpace(message.Reveal())
-	if f.repeatsSecret(text) || f.repeatsSecret(withoutUnprintable(text)) {
+	if f.repeatsSecret(text) || f.repeatsSecret(printable.Only(text)) {
 		return hiddenMessage
 	}
 	if f.service != nil {
-		text = hideUser(text, f.service.Usernames()...)
+		text = printable.Hide(text, f.service.Usernames()...)
 	}
 	return printable.Cut(strings.Join(strings.Fields(text), " "), maxMessageLength)
-}
-
-// withoutUnprintable is a text in which nothing invisible separates the parts of a secret.
-func withoutUnprintable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, text)
 }
 
 func (f messageFilter) repeatsSecret(text string) bool {
@@ -56,7 +41,7 @@ func (f messageFilter) repeatsSecret(text string) bool {
 			secrets = append(secrets, secret.Reveal())
 		}
 	}
-	return slices.ContainsFunc(secrets, func(secret string) bool { return secret != "" && containsSecret(text, secret) })
+	return slices.ContainsFunc(secrets, func(secret string) bool { return secret != "" && printable.ContainsSecret(text, secret) })
 }
 
 // aboutNoPerson has the requests whose refusal can say nothing about a person: the user wrote the one, and the other
@@ -98,50 +83,4 @@ func leavesOf(value any) []string {
 		leaves = append(leaves, value.String())
 	}
 	return slices.DeleteFunc(leaves, func(leaf string) bool { return leaf == "" })
-}
-
-// minSecret is the length from which a secret counts wherever it is in a text. A shorter one counts only as a word of
-// its own, because most texts contain it by chance.
-const minSecret = 4
-
-// containsSecret reports whether a text contains a secret or a word of it, in any letter case: as it is, or encoded as
-// in a URL, in JSON or in base64.
-func containsSecret(text, secret string) bool {
-	text = strings.ToLower(text)
-	lower := strings.ToLower(secret)
-	if len(secret) < minSecret {
-		return slices.Contains(strings.FieldsFunc(text, notInWord), lower)
-	}
-	parts := slices.Concat([]string{lower}, strings.FieldsFunc(lower, notInWord), encodings(secret))
-	return slices.ContainsFunc(parts, func(part string) bool {
-		return len(part) >= minSecret && strings.Contains(text, strings.ToLower(part))
-	})
-}
-
-func notInWord(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
-}
-
-func encodings(secret string) []string {
-	quoted := strconv.Quote(secret)
-	return []string{
-		url.QueryEscape(secret), url.PathEscape(secret), quoted[1 : len(quoted)-1],
-		base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)),
-	}
-}
-
-// hideUser replaces the client's user name and client ID in a text. They are no secrets, but the name may be personal.
-// A short one is replaced only as a word of its own.
-func hideUser(text string, names ...string) string {
-	for _, name := range names {
-		pattern := "(?i)" + regexp.QuoteMeta(name)
-		switch {
-		case name == "":
-			continue
-		case len(name) < minSecret:
-			pattern = `(?i)\b` + regexp.QuoteMeta(name) + `\b`
-		}
-		text = regexp.MustCompile(pattern).ReplaceAllLiteralString(text, "xxxxx")
-	}
-	return text
 }

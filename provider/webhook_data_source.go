@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/receiver"
 )
 
 type webhookDataSource struct{ dataSource }
@@ -103,5 +104,5 @@ func shownURL(text string) string {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return ""
 	}
-	return displayURL(text)
+	return receiver.DisplayURL(text)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/receiver"
 )
 
 func (r *subscriptionResource) IdentitySchema(
@@ -106,7 +107,7 @@ func parseDigest(text string) (string, bool) {
 // setImported completes an imported subscription with what the service shows. A URL that may contain a token stays out
 // of the state: the user configures it in url_wo.
 func (m *subscriptionModel) setImported(webhook client.Webhook) {
-	if url := webhook.URL.Reveal(); m.URL.IsNull() && isReceiverURL(url) && !mayHaveToken(url) {
+	if url := webhook.URL.Reveal(); m.URL.IsNull() && isReceiverURL(url) && !receiver.MayHaveToken(url) {
 		m.URL = types.StringValue(url)
 	}
 	m.Events = storedEvents(webhook.Events, isEventName)
@@ -204,7 +205,7 @@ func newListResult(
 	model.setComputed()
 	model.setImported(webhook)
 	model.setMatches([]client.Webhook{webhook}, privateData{}, &result.Diagnostics)
-	result.DisplayName = fmt.Sprintf("%d/%s", application.ValueInt64(), hostOf(webhook.URL.Reveal()))
+	result.DisplayName = fmt.Sprintf("%d/%s", application.ValueInt64(), receiver.HostOf(webhook.URL.Reveal()))
 	result.Diagnostics.Append(result.Identity.Set(ctx, identity)...)
 	if req.IncludeResource {
 		result.Diagnostics.Append(result.Resource.Set(ctx, &model)...)

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/receiver"
 )
 
 type subscriptionModel struct {
@@ -149,7 +150,7 @@ func (m *subscriptionModel) receiver() string {
 	if m.URL.IsNull() {
 		return fmt.Sprintf("the URL of %q", m.identity().importID())
 	}
-	return displayURL(m.URL.ValueString())
+	return receiver.DisplayURL(m.URL.ValueString())
 }
 
 // key identifies the subscription in the maps of one run.

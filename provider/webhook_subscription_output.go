@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // setResponse stores what response_export_values names, and the service's ID. The format of the response is not
@@ -116,7 +117,7 @@ func textOf(value any) types.String {
 // isRepeatedBy reports whether a value contains a secret, or is a part of one.
 func (f messageFilter) isRepeatedBy(value any) bool {
 	return f.repeatsSecret(textOf(value).ValueString()) || slices.ContainsFunc(leavesOf(value), func(leaf string) bool {
-		return len(leaf) >= minSecret && slices.ContainsFunc(f.secrets, func(secret string) bool {
+		return len(leaf) >= printable.MinSecret && slices.ContainsFunc(f.secrets, func(secret string) bool {
 			return strings.Contains(secret, leaf)
 		})
 	})

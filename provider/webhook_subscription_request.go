@@ -15,6 +15,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/receiver"
 )
 
 // request returns the request for a subscription whose values are all known.
@@ -119,9 +120,9 @@ func (m *subscriptionModel) requestFields(service *client.Client) requestFields 
 
 // secrets are the texts of url_wo and payload_json_wo, and those of the URL that are usually secret.
 func (m *subscriptionModel) secrets() []string {
-	secrets := urlSecrets(m.URL.ValueString(), isToken)
+	secrets := receiver.URLSecrets(m.URL.ValueString(), receiver.MayBeToken)
 	if !m.URLWriteOnly.IsNull() {
-		secrets = urlSecrets(m.URLWriteOnly.ValueString(), func(string) bool { return true })
+		secrets = receiver.URLSecrets(m.URLWriteOnly.ValueString(), func(string) bool { return true })
 	}
 	if value, err := decodeJSON(json.RawMessage(m.PayloadWriteOnly.ValueString())); err == nil {
 		secrets = append(secrets, leavesOf(value)...)

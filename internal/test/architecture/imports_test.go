@@ -53,9 +53,12 @@ var layers = []layer{
 	{dir: "internal/reference", never: both},
 	{dir: "internal/tolerant", may: []string{"api"}, never: terraform},
 	{dir: "internal/receiver", never: both},
+	{dir: "internal/pluginserver", never: kubernetes},
 	{dir: "internal/version", never: both},
 	{
-		dir: "provider", may: []string{"internal/client", "internal/printable", "internal/receiver", "internal/reference"},
+		dir: "provider", may: []string{
+			"internal/client", "internal/pluginserver", "internal/printable", "internal/receiver", "internal/reference",
+		},
 		tests: []string{"internal/sandbox"}, never: kubernetes,
 	},
 	{dir: "operator/apierror", may: []string{"internal/tolerant"}, never: terraform},

@@ -1,23 +1,26 @@
-package provider
+// Package pluginserver works around two defects of the server of terraform-plugin-framework, for which no upstream
+// issue is known: it keeps the contexts of requests (see withReleasedContext), and OpenTofu sends null arguments of
+// functions as nothing (see CallFunction). To delete the first workaround, delete the other methods. To delete both,
+// delete the package, and serve the framework itself.
+package pluginserver
 
 import (
 	"context"
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// NewServer returns the constructor of a server of the plugin protocol.
-func NewServer(version string) func() tfprotov6.ProviderServer {
-	return func() tfprotov6.ProviderServer {
-		framework := providerserver.NewProtocol6(New(version)())()
-		if all, ok := framework.(frameworkServer); ok {
-			return server{all}
-		}
-		return framework // of another version of the framework; only null arguments of functions fail on OpenTofu
+// New returns a server of the plugin protocol.
+func New(p provider.Provider) tfprotov6.ProviderServer {
+	framework := providerserver.NewProtocol6(p)()
+	if all, ok := framework.(frameworkServer); ok {
+		return server{all}
 	}
+	return framework // of another version of the framework; only null arguments of functions fail on OpenTofu
 }
 
 // frameworkServer has what the framework's server does beyond the least: tf6server asks for it by type.
@@ -27,9 +30,6 @@ type frameworkServer interface {
 	tfprotov6.ActionServer
 }
 
-// server works around two defects, for which no upstream issue is known: the framework keeps the contexts of requests
-// (see withReleasedContext), and OpenTofu sends null arguments of functions as nothing (see CallFunction). To delete
-// the first workaround, delete the other methods. To delete both, serve the framework itself.
 type server struct{ frameworkServer }
 
 // CallFunction implements tfprotov6.FunctionServer. OpenTofu 1.12 sends a null argument as a value without data, which
