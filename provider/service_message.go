@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -63,24 +62,4 @@ func (f messageFilter) summary(failure *client.Error) string {
 		return ""
 	}
 	return " Message of the service: " + strings.Join(texts, ": ") + "."
-}
-
-// leavesOf returns the strings and numbers in a decoded JSON value.
-func leavesOf(value any) []string {
-	var leaves []string
-	switch value := value.(type) {
-	case map[string]any:
-		for _, field := range value {
-			leaves = append(leaves, leavesOf(field)...)
-		}
-	case []any:
-		for _, item := range value {
-			leaves = append(leaves, leavesOf(item)...)
-		}
-	case string:
-		leaves = append(leaves, value)
-	case json.Number:
-		leaves = append(leaves, value.String())
-	}
-	return slices.DeleteFunc(leaves, func(leaf string) bool { return leaf == "" })
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/jsonvalue"
 	"github.com/mandate-io/idv/internal/receiver"
 )
 
@@ -112,8 +113,8 @@ func (m *subscriptionModel) requestFields(service *client.Client) requestFields 
 	if !m.URLWriteOnly.IsNull() {
 		fields.attributes[wire.FoldName(m.fieldName("url"))] = path.Empty()
 	}
-	if value, err := decodeJSON(json.RawMessage(m.PayloadJSON.ValueString())); err == nil {
-		fields.secrets = append(fields.secrets, leavesOf(value)...)
+	if value, err := jsonvalue.Decode([]byte(m.PayloadJSON.ValueString())); err == nil {
+		fields.secrets = append(fields.secrets, jsonvalue.Leaves(value)...)
 	}
 	return fields
 }
@@ -124,8 +125,8 @@ func (m *subscriptionModel) secrets() []string {
 	if !m.URLWriteOnly.IsNull() {
 		secrets = receiver.URLSecrets(m.URLWriteOnly.ValueString(), func(string) bool { return true })
 	}
-	if value, err := decodeJSON(json.RawMessage(m.PayloadWriteOnly.ValueString())); err == nil {
-		secrets = append(secrets, leavesOf(value)...)
+	if value, err := jsonvalue.Decode([]byte(m.PayloadWriteOnly.ValueString())); err == nil {
+		secrets = append(secrets, jsonvalue.Leaves(value)...)
 	}
 	return secrets
 }
@@ -217,7 +218,7 @@ func (m *subscriptionModel) canonicalRequest() ([]byte, bool) {
 	if err != nil {
 		return nil, false
 	}
-	value, err := decodeJSON(body)
+	value, err := jsonvalue.Decode(body)
 	fields, ok := value.(map[string]any)
 	if err != nil || !ok {
 		return nil, false

@@ -53,11 +53,13 @@ var layers = []layer{
 	{dir: "internal/reference", never: both},
 	{dir: "internal/tolerant", may: []string{"api"}, never: terraform},
 	{dir: "internal/receiver", never: both},
+	{dir: "internal/jsonvalue", never: both},
 	{dir: "internal/pluginserver", never: kubernetes},
 	{dir: "internal/version", never: both},
 	{
 		dir: "provider", may: []string{
-			"internal/client", "internal/pluginserver", "internal/printable", "internal/receiver", "internal/reference",
+			"internal/client", "internal/jsonvalue", "internal/pluginserver", "internal/printable", "internal/receiver",
+			"internal/reference",
 		},
 		tests: []string{"internal/sandbox"}, never: kubernetes,
 	},
