@@ -12,6 +12,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/internal/reference"
+	"github.com/mandate-io/idv/internal/webhookcache"
 )
 
 // describedFunction is what all functions have.
@@ -203,5 +204,5 @@ func (f *urlSHA256Function) Run(ctx context.Context, req function.RunRequest, re
 		resp.Error = function.NewArgumentFuncError(0, "url must "+receiverURLValidator.requirement+".")
 		return
 	}
-	resp.Error = resp.Result.Set(ctx, urlSHA256(url))
+	resp.Error = resp.Result.Set(ctx, webhookcache.URLDigest(url))
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/receiver"
+	"github.com/mandate-io/idv/internal/webhookcache"
 )
 
 func (r *subscriptionResource) IdentitySchema(
@@ -85,7 +86,7 @@ func parseImportID(id string) (subscriptionIdentity, types.String) {
 		identity.ApplicationID = types.Int64Value(applicationID)
 	}
 	if isReceiverURL(rest) {
-		identity.URLDigest = types.StringValue(urlSHA256(rest))
+		identity.URLDigest = types.StringValue(webhookcache.URLDigest(rest))
 		return identity, types.StringValue(rest)
 	}
 	if strings.HasPrefix(rest, digestPrefix) {
@@ -200,7 +201,7 @@ func newListResult(
 	ctx context.Context, req list.ListRequest, application types.Int64, webhook client.Webhook,
 ) list.ListResult {
 	result := req.NewListResult(ctx)
-	identity := subscriptionIdentity{application, types.StringValue(urlSHA256(webhook.URL.Reveal()))}
+	identity := subscriptionIdentity{application, types.StringValue(webhookcache.URLDigest(webhook.URL.Reveal()))}
 	model := importedModel(identity, types.StringNull())
 	model.setComputed()
 	model.setImported(webhook)
