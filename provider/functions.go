@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/hashicorp/terraform-plugin-framework/function"
@@ -56,47 +56,32 @@ func newMandateReferenceFunction() function.Function {
 	}}}
 }
 
-// The limits of Kubernetes for names, and of IdentityService for its prefix. No Mandate has a reference beyond them.
-const (
-	maxNamespace = 63
-	maxName      = 253
-	maxPrefix    = 50
-)
-
-var (
-	namespacePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
-	namePattern      = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-)
-
 func (f *mandateReferenceFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
 	var namespace, name string
 	var prefixes []string
 	if resp.Error = req.Arguments.Get(ctx, &namespace, &name, &prefixes); resp.Error != nil {
 		return
 	}
-	prefix := ""
-	if len(prefixes) > 0 {
-		prefix = prefixes[0]
-	}
 	if resp.Error = validateReferenceArguments(namespace, name, prefixes); resp.Error == nil {
+		prefix := strings.Join(prefixes, "") // at most one
 		resp.Error = resp.Result.Set(ctx, reference.Mandate(prefix, namespace, name))
 	}
 }
 
 func validateReferenceArguments(namespace, name string, prefixes []string) *function.FuncError {
 	switch {
-	case len(namespace) > maxNamespace || !namespacePattern.MatchString(namespace):
+	case !reference.IsNamespace(namespace):
 		return function.NewArgumentFuncError(0, fmt.Sprintf("namespace must be the name of a Kubernetes namespace: 1 to "+
 			"%d lower-case letters, digits and -, with a letter or digit at both ends. Pass a prefix as the third "+
-			"argument.", maxNamespace))
-	case len(name) > maxName || !namePattern.MatchString(name):
+			"argument.", reference.MaxNamespace))
+	case !reference.IsName(name):
 		return function.NewArgumentFuncError(1, fmt.Sprintf("name must be the metadata.name of a Mandate: 1 to %d "+
-			"lower-case letters, digits, - and ., with a letter or digit at both ends.", maxName))
+			"lower-case letters, digits, - and ., with a letter or digit at both ends.", reference.MaxName))
 	case len(prefixes) > 1:
 		return function.NewArgumentFuncError(3, "at most one prefix is allowed.")
-	case len(prefixes) == 1 && utf8.RuneCountInString(prefixes[0]) > maxPrefix:
+	case len(prefixes) == 1 && utf8.RuneCountInString(prefixes[0]) > reference.MaxPrefix:
 		return function.NewArgumentFuncError(2, fmt.Sprintf("prefix must be the spec.referencePrefix of an "+
-			"IdentityService, which has at most %d characters.", maxPrefix))
+			"IdentityService, which has at most %d characters.", reference.MaxPrefix))
 	}
 	return nil
 }
@@ -149,10 +134,10 @@ func (f *notificationURLFunction) Run(ctx context.Context, req function.RunReque
 	case !isServiceNamespace(namespace.ValueString()):
 		resp.Error = function.NewArgumentFuncError(1, fmt.Sprintf("namespace must be the name of a Kubernetes namespace: 1 "+
 			"to %d lower-case letters, digits and -, with a letter or digit at both ends; or null for a "+
-			"ClusterIdentityService.", maxNamespace))
-	case len(name) > maxName || !namePattern.MatchString(name):
+			"ClusterIdentityService.", reference.MaxNamespace))
+	case !reference.IsName(name):
 		resp.Error = function.NewArgumentFuncError(2, fmt.Sprintf("name must be the metadata.name of an IdentityService: 1 "+
-			"to %d lower-case letters, digits, - and ., with a letter or digit at both ends.", maxName))
+			"to %d lower-case letters, digits, - and ., with a letter or digit at both ends.", reference.MaxName))
 	case !token.IsNull() && !receiver.IsToken(token.ValueString()):
 		resp.Error = function.NewArgumentFuncError(3, fmt.Sprintf("token must have at least %d characters, and no white "+
 			"space or control characters. Use trimspace() for a token from a file.", receiver.MinTokenLength))
@@ -178,7 +163,7 @@ func receiverBaseProblem(base string) string {
 
 func isServiceNamespace(namespace string) bool {
 	return namespace == "" || namespace == receiver.ClusterNamespace ||
-		len(namespace) <= maxNamespace && namespacePattern.MatchString(namespace)
+		reference.IsNamespace(namespace)
 }
 
 type urlSHA256Function struct{ describedFunction }

@@ -172,12 +172,8 @@ func (s settings) missingCredentials() diag.Diagnostic {
 // userAgent names the provider and the CLI. It cannot tell OpenTofu from Terraform: OpenTofu sends the version of the
 // Terraform that it is compatible with.
 func userAgent(version, terraformVersion string) string {
-	agent := fmt.Sprintf("terraform-provider-idv/%s (Terraform %s or compatible; %s/%s)",
-		version, terraformVersion, runtime.GOOS, runtime.GOARCH)
-	if suffix := os.Getenv("TF_APPEND_USER_AGENT"); suffix != "" {
-		agent += " " + suffix
-	}
-	return agent
+	return strings.TrimSpace(fmt.Sprintf("terraform-provider-idv/%s (Terraform %s or compatible; %s/%s) %s",
+		version, terraformVersion, runtime.GOOS, runtime.GOARCH, os.Getenv("TF_APPEND_USER_AGENT")))
 }
 
 // missingCredential returns the argument that an incomplete pair lacks, and how to set it; "" if none is missing.

@@ -51,9 +51,9 @@ func (d *referencesDataSource) Read(
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, referencesModel{
-		MandateTypes:  flattenReferences(references.MandateTypes),
-		Countries:     flattenReferences(references.Countries),
-		DocumentTypes: flattenReferences(references.DocumentTypes),
+		MandateTypes:  convertAll(references.MandateTypes, flattenReference),
+		Countries:     convertAll(references.Countries, flattenReference),
+		DocumentTypes: convertAll(references.DocumentTypes, flattenReference),
 		JSON:          normalizeJSON(encodeReferences(references)),
 	})...)
 }
@@ -224,10 +224,6 @@ func flattenReference(reference client.Reference) referenceModel {
 	}
 }
 
-func flattenReferences(references []client.Reference) []referenceModel {
-	return convertAll(references, flattenReference)
-}
-
 // referenceJSON is a client.Reference as JSON.
 type referenceJSON struct {
 	ID          int64  `json:"id,omitempty"`
@@ -256,8 +252,7 @@ func referenceListAttribute(description string) schema.ListNestedAttribute {
 			"not understand.",
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"id": schema.Int64Attribute{
-				Computed:            true,
-				MarkdownDescription: "ID; null if the service returns none.",
+				Computed: true, MarkdownDescription: "ID; null if the service returns none.",
 			},
 			"code":        nullableString("Code"),
 			"name":        nullableString("Display name"),

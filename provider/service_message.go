@@ -40,7 +40,9 @@ func (f messageFilter) repeatsSecret(text string) bool {
 			secrets = append(secrets, secret.Reveal())
 		}
 	}
-	return slices.ContainsFunc(secrets, func(secret string) bool { return secret != "" && printable.ContainsSecret(text, secret) })
+	return slices.ContainsFunc(secrets, func(secret string) bool {
+		return secret != "" && printable.ContainsSecret(text, secret)
+	})
 }
 
 // aboutNoPerson has the requests whose refusal can say nothing about a person: the user wrote the one, and the other

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -126,10 +127,6 @@ var _ list.ListResourceWithConfigure = (*subscriptionListResource)(nil)
 // all subscriptions.
 type subscriptionListResource struct{ subscriptionType }
 
-type subscriptionListModel struct {
-	ApplicationID types.Int64 `tfsdk:"application_id"`
-}
-
 func newSubscriptionListResource() list.ListResource { return &subscriptionListResource{} }
 
 func (l *subscriptionListResource) ListResourceConfigSchema(
@@ -152,9 +149,9 @@ func (l *subscriptionListResource) List(
 	ctx context.Context, req list.ListRequest, stream *list.ListResultsStream,
 ) {
 	var diags diag.Diagnostics
-	var config subscriptionListModel
-	diags.Append(req.Config.Get(ctx, &config)...)
-	webhooks := l.connection.retrieveWebhooks(ctx, config.ApplicationID, "Cannot list the webhook subscriptions", &diags)
+	var application types.Int64
+	diags.Append(req.Config.GetAttribute(ctx, path.Root("application_id"), &application)...)
+	webhooks := l.connection.retrieveWebhooks(ctx, application, "Cannot list the webhook subscriptions", &diags)
 	if webhooks == nil {
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
@@ -162,11 +159,11 @@ func (l *subscriptionListResource) List(
 	stream.Results = func(push func(list.ListResult) bool) {
 		listed := importable(webhooks)
 		// An object is the newest webhook at least, or an answer that nobody understands.
-		if !webhooks.Complete && !push(incompleteListResult(config.ApplicationID, len(listed))) {
+		if !webhooks.Complete && !push(incompleteListResult(application, len(listed))) {
 			return
 		}
 		for n, webhook := range listed {
-			if req.Limit > 0 && int64(n) >= req.Limit || !push(newListResult(ctx, req, config.ApplicationID, webhook)) {
+			if req.Limit > 0 && int64(n) >= req.Limit || !push(newListResult(ctx, req, application, webhook)) {
 				return
 			}
 		}
@@ -265,9 +262,8 @@ func timeoutsOf(old map[string]*string) timeouts.Value {
 	if old == nil {
 		return nullTimeouts
 	}
-	values := map[string]attr.Value{}
-	for _, name := range []string{"create", "read"} {
-		values[name] = types.StringPointerValue(old[name])
+	values := map[string]attr.Value{
+		"create": types.StringPointerValue(old["create"]), "read": types.StringPointerValue(old["read"]),
 	}
 	return timeouts.Value{Object: types.ObjectValueMust(nullTimeouts.AttributeTypes(context.Background()), values)}
 }

@@ -92,7 +92,8 @@ func (r *subscriptionResource) lookup(
 // planLookup looks for an equal subscription during the plan of a create, so that the plan already says what the apply
 // will find. Terraform plans a create once more right before it, so the same holds for the apply.
 func (r *subscriptionResource) planLookup(ctx context.Context, plan *subscriptionModel, diags *diag.Diagnostics) {
-	if r.connection == nil || plan.ApplicationID.IsNull() || !plan.isLookupKnown() {
+	isIdentityKnown := isKnown(plan.configuredURL()) && isKnown(plan.ApplicationID) && isKnown(plan.PayloadJSON)
+	if r.connection == nil || plan.ApplicationID.IsNull() || !isIdentityKnown {
 		return
 	}
 	if plan.isIdentified() && (r.connection.client == nil || r.connection.isManaged(plan)) {
@@ -110,11 +111,6 @@ func (r *subscriptionResource) planLookup(ctx context.Context, plan *subscriptio
 				"service then delivers each update twice.\n\nIf you know that it exists, import it instead:\n\n%s",
 			plan.receiver(), result.reason, plan.importBlock()))
 	}
-}
-
-// isLookupKnown reports whether the plan knows what identifies the subscription.
-func (m *subscriptionModel) isLookupKnown() bool {
-	return isKnown(m.configuredURL()) && isKnown(m.ApplicationID) && isKnown(m.PayloadJSON)
 }
 
 // checkCreate adds an error if there may not be a new subscription: there is one already, its application is gone, or

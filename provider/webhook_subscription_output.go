@@ -100,11 +100,11 @@ func textOf(value any) types.String {
 
 // isRepeatedBy reports whether a value contains a secret, or is a part of one.
 func (f messageFilter) isRepeatedBy(value any) bool {
-	return f.repeatsSecret(textOf(value).ValueString()) || slices.ContainsFunc(jsonvalue.Leaves(value), func(leaf string) bool {
-		return len(leaf) >= printable.MinSecret && slices.ContainsFunc(f.secrets, func(secret string) bool {
-			return strings.Contains(secret, leaf)
-		})
-	})
+	isPart := func(leaf string) bool {
+		return len(leaf) >= printable.MinSecret &&
+			slices.ContainsFunc(f.secrets, func(secret string) bool { return strings.Contains(secret, leaf) })
+	}
+	return f.repeatsSecret(textOf(value).ValueString()) || slices.ContainsFunc(jsonvalue.Leaves(value), isPart)
 }
 
 // maxPointers limits the attribute response_pointers.
