@@ -33,6 +33,8 @@ type connection struct {
 	abandoned abandonedSubscriptions
 	// managed and created hold the subscriptions of the state, and those that this run has created, by key.
 	managed, created sync.Map
+	// read holds what this run has read from the state and cannot read from the service, by key.
+	read sync.Map
 	// replaces means that this run has created a subscription with ABANDON. If a destroy is planned after that, it is the
 	// second half of a replacement with create_before_destroy: all others are planned before anything is created.
 	replaces atomic.Bool

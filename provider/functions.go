@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -128,10 +129,11 @@ func (f *notificationURLFunction) Run(ctx context.Context, req function.RunReque
 		return
 	}
 	problem := receiverBaseProblem(base)
+	isClusterWide := slices.Contains([]string{"", receiver.ClusterNamespace}, namespace.ValueString())
 	switch {
 	case problem != "":
 		resp.Error = function.NewArgumentFuncError(0, problem)
-	case !isServiceNamespace(namespace.ValueString()):
+	case !isClusterWide && !reference.IsNamespace(namespace.ValueString()):
 		resp.Error = function.NewArgumentFuncError(1, fmt.Sprintf("namespace must be the name of a Kubernetes namespace: 1 "+
 			"to %d lower-case letters, digits and -, with a letter or digit at both ends; or null for a "+
 			"ClusterIdentityService.", reference.MaxNamespace))
@@ -159,11 +161,6 @@ func receiverBaseProblem(base string) string {
 	default:
 		return ""
 	}
-}
-
-func isServiceNamespace(namespace string) bool {
-	return namespace == "" || namespace == receiver.ClusterNamespace ||
-		reference.IsNamespace(namespace)
 }
 
 type urlSHA256Function struct{ describedFunction }

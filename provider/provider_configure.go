@@ -342,22 +342,13 @@ func (s settings) withheldReason() string {
 		strings.Join(s.withheld, ", "))
 }
 
-// withMaskedSecrets masks the secrets of the provider block in every log entry of the context. No entry is meant to
-// hold one.
-func (m providerModel) withMaskedSecrets(ctx context.Context) context.Context {
-	var secrets []string
-	for _, secret := range []types.String{m.Password, m.ClientSecret, m.ProxyURL} {
-		if secret.ValueString() != "" {
-			secrets = append(secrets, secret.ValueString())
-		}
-	}
-	return tflog.MaskMessageStrings(tflog.MaskAllFieldValuesStrings(ctx, secrets...), secrets...)
-}
-
 // requestLogger returns a function that logs one entry for each request at level DEBUG, with only what the client marks
 // as safe. It uses the logger of Configure: the client serves all operations of the run and has no context of theirs.
+// It masks the secrets of the provider block, although no entry is meant to hold one.
 func (m providerModel) requestLogger(ctx context.Context) func(client.RequestResult) {
 	ctx = context.WithoutCancel(ctx)
+	secrets := []string{m.Password.ValueString(), m.ClientSecret.ValueString(), m.ProxyURL.ValueString()}
+	secrets = slices.DeleteFunc(secrets, func(secret string) bool { return secret == "" })
 	return func(r client.RequestResult) {
 		fields := map[string]any{
 			"operation":   string(r.Operation),
@@ -371,6 +362,7 @@ func (m providerModel) requestLogger(ctx context.Context) func(client.RequestRes
 		}
 		// A context of its own for each entry: tflog masks an entry, even one that it does not write, in a map of the
 		// context and without a lock, so concurrent requests would crash the provider.
-		tflog.Debug(m.withMaskedSecrets(ctx), "Request to the identity verification service", fields)
+		masked := tflog.MaskMessageStrings(tflog.MaskAllFieldValuesStrings(ctx, secrets...), secrets...)
+		tflog.Debug(masked, "Request to the identity verification service", fields)
 	}
 }

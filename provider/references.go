@@ -64,53 +64,46 @@ var _ datasource.DataSourceWithConfigValidators = (*referenceDataSource)(nil)
 type referenceDataSource struct {
 	dataSource
 	singular, plural string
-	idDescription    string
-	codeDescription  string
 	entries          func(*client.References) []client.Reference
 }
 
 func newMandateTypeDataSource() datasource.DataSource {
 	return &referenceDataSource{
-		dataSource: dataSource{typeName: "idv_mandate_type"}, singular: "mandate type", plural: "mandate types",
-		idDescription:   "ID of the mandate type, which a new application refers to.",
-		codeDescription: "Code, such as `kyc`; not case-sensitive.",
-		entries:         func(r *client.References) []client.Reference { return r.MandateTypes },
+		dataSource{typeName: "idv_mandate_type", schema: referenceSchema("mandate type",
+			"ID of the mandate type, which a new application refers to.", "Code, such as `kyc`; not case-sensitive.")},
+		"mandate type", "mandate types", func(r *client.References) []client.Reference { return r.MandateTypes },
 	}
 }
 
 func newCountryDataSource() datasource.DataSource {
 	return &referenceDataSource{
-		dataSource: dataSource{typeName: "idv_country"}, singular: "country", plural: "countries",
-		idDescription:   "ID of the country; null if the service returns none.",
-		codeDescription: "Country code, such as `GB`; not case-sensitive.",
-		entries:         func(r *client.References) []client.Reference { return r.Countries },
+		dataSource{typeName: "idv_country", schema: referenceSchema("country",
+			"ID of the country; null if the service returns none.", "Country code, such as `GB`; not case-sensitive.")},
+		"country", "countries", func(r *client.References) []client.Reference { return r.Countries },
 	}
 }
 
 func newDocumentTypeDataSource() datasource.DataSource {
 	return &referenceDataSource{
-		dataSource: dataSource{typeName: "idv_document_type"}, singular: "document type", plural: "document types",
-		idDescription:   "ID of the document type; null if the service returns none.",
-		codeDescription: "Code, such as `passport`; not case-sensitive.",
-		entries:         func(r *client.References) []client.Reference { return r.DocumentTypes },
+		dataSource{typeName: "idv_document_type", schema: referenceSchema("document type",
+			"ID of the document type; null if the service returns none.", "Code, such as `passport`; not case-sensitive.")},
+		"document type", "document types", func(r *client.References) []client.Reference { return r.DocumentTypes },
 	}
 }
 
-func (d *referenceDataSource) Schema(
-	_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse,
-) {
-	resp.Schema = schema.Schema{
+func referenceSchema(singular, id, code string) schema.Schema {
+	return schema.Schema{
 		MarkdownDescription: fmt.Sprintf("Finds one %s in the reference data by exactly one of `id`, `code` and `name`. "+
-			"If no entry or more than one matches, the error lists the candidates.", d.singular),
+			"If no entry or more than one matches, the error lists the candidates.", singular),
 		Attributes: map[string]schema.Attribute{
 			"id": schema.Int64Attribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: d.idDescription,
+				MarkdownDescription: id,
 				Validators:          []validator.Int64{int64validator.AtLeast(1)},
 			},
 			"code": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: d.codeDescription,
+				MarkdownDescription: code,
 				Validators:          []validator.String{notEmpty},
 			},
 			"name": schema.StringAttribute{

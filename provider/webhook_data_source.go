@@ -46,8 +46,7 @@ func newWebhookDataSource() datasource.DataSource {
 					"does not understand the response; see `complete`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"id": schema.Int64Attribute{
-						Computed:            true,
-						MarkdownDescription: "ID of the webhook; null if the service returns none.",
+						Computed: true, MarkdownDescription: "ID of the webhook; null if the service returns none.",
 					},
 					"url": schema.StringAttribute{
 						Computed:  true,

@@ -92,8 +92,7 @@ func (r *subscriptionResource) lookup(
 // planLookup looks for an equal subscription during the plan of a create, so that the plan already says what the apply
 // will find. Terraform plans a create once more right before it, so the same holds for the apply.
 func (r *subscriptionResource) planLookup(ctx context.Context, plan *subscriptionModel, diags *diag.Diagnostics) {
-	isIdentityKnown := isKnown(plan.configuredURL()) && isKnown(plan.ApplicationID) && isKnown(plan.PayloadJSON)
-	if r.connection == nil || plan.ApplicationID.IsNull() || !isIdentityKnown {
+	if r.connection == nil || plan.ApplicationID.IsNull() || !plan.isIdentityKnown() {
 		return
 	}
 	if plan.isIdentified() && (r.connection.client == nil || r.connection.isManaged(plan)) {
@@ -111,6 +110,11 @@ func (r *subscriptionResource) planLookup(ctx context.Context, plan *subscriptio
 				"service then delivers each update twice.\n\nIf you know that it exists, import it instead:\n\n%s",
 			plan.receiver(), result.reason, plan.importBlock()))
 	}
+}
+
+// isIdentityKnown reports whether the plan knows what identifies the subscription.
+func (m *subscriptionModel) isIdentityKnown() bool {
+	return isKnown(m.configuredURL()) && isKnown(m.ApplicationID) && isKnown(m.PayloadJSON)
 }
 
 // checkCreate adds an error if there may not be a new subscription: there is one already, its application is gone, or
@@ -160,7 +164,7 @@ func (m *subscriptionModel) addExistsError(diags *diag.Diagnostics) {
 	diags.AddError("The webhook subscription already exists", fmt.Sprintf(
 		"The service already delivers updates about %s to %s. A second subscription would deliver each update twice. "+
 			"Nothing was sent.\n\nTo manage the existing subscription, add this block and apply:\n\n%s\n"+
-			"If Terraform is about to replace the subscription, remove `create_before_destroy` from the resource instead.",
+			"If Terraform has tried to replace it with `create_before_destroy`, first remove it from the state with `state rm`.",
 		about, m.receiver(), m.importBlock()))
 }
 

@@ -89,6 +89,7 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 		state.setComputed()
 	}
 	if state.ApplicationID.IsNull() {
+		r.connection.read.Store(state.key(), abandonedSubscription{state, private})
 		state.warnUnread(importing, private, &resp.Diagnostics)
 	} else if !r.readFromService(ctx, &state, importing, &private, resp) {
 		return
