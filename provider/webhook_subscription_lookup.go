@@ -31,11 +31,6 @@ const (
 	lookupAbsent
 )
 
-// String returns the word of the guide.
-func (s lookupStatus) String() string {
-	return [...]string{lookupUnknown: "cannot tell", lookupFound: "present", lookupAbsent: "absent"}[s]
-}
-
 // lookup asks the service for the subscription. It returns the errors of a request without a usable response. Any other
 // response is a result, also one that proves nothing.
 func (m *subscriptionModel) lookup(

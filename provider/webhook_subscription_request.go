@@ -2,9 +2,9 @@ package provider
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -206,8 +206,14 @@ func (m *subscriptionModel) sendsSameAs(other *subscriptionModel) bool {
 
 // isKnown reports whether the value and everything in it is known.
 func isKnown(value attr.Value) bool {
-	raw, err := value.ToTerraformValue(context.Background())
-	return err == nil && raw.IsFullyKnown()
+	values := []attr.Value{value}
+	switch value := value.(type) {
+	case types.Set:
+		values = append(values, value.Elements()...)
+	case types.Map:
+		values = slices.AppendSeq(values, maps.Values(value.Elements()))
+	}
+	return !slices.ContainsFunc(values, attr.Value.IsUnknown)
 }
 
 // canonicalRequest encodes the stored part of the request without the URL, so that equal requests have equal texts: the
