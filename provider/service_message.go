@@ -24,7 +24,7 @@ const (
 // show returns a text on one line, and limits its length.
 func (f messageFilter) show(message client.Secret) string {
 	text := strings.TrimSpace(message.Reveal())
-	if f.repeatsSecret(text) || f.repeatsSecret(printable.Only(text)) {
+	if f.repeatsSecret(text) || f.repeatsSecret(printable.WithoutInvisible(text)) {
 		return hiddenMessage
 	}
 	if f.service != nil {

@@ -55,8 +55,8 @@ func Hide(text string, names ...string) string {
 	return text
 }
 
-// Only removes what is not printable, so that nothing invisible separates the parts of a secret.
-func Only(text string) string {
+// WithoutInvisible removes what is not printable, so that nothing invisible separates the parts of a secret.
+func WithoutInvisible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return -1
