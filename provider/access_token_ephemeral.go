@@ -9,10 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-var (
-	_ ephemeral.EphemeralResourceWithConfigure = (*accessTokenEphemeral)(nil)
-	_ ephemeral.EphemeralResourceWithRenew     = (*accessTokenEphemeral)(nil)
-)
+var _ ephemeral.EphemeralResourceWithRenew = (*accessTokenEphemeral)(nil)
 
 type accessTokenEphemeral struct{ ephemeralResource }
 

@@ -10,8 +10,6 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-var _ ephemeral.EphemeralResourceWithConfigure = (*applicationEphemeral)(nil)
-
 type applicationEphemeral struct{ ephemeralResource }
 
 type applicationModel struct {
@@ -48,12 +46,8 @@ func newApplicationEphemeral() ephemeral.EphemeralResource {
 			},
 			"archived":          computedBool("Whether the application is archived."),
 			"available_actions": actionsAttribute("Actions that the service offers for the application."),
-			"individuals": schema.ListNestedAttribute{
-				Computed: true,
-				MarkdownDescription: "Progress of the individuals, in the order of the response. For personal data, use " +
-					"`json` or the ephemeral resource `idv_individual`.",
-				NestedObject: schema.NestedAttributeObject{Attributes: individualAttributes()},
-			},
+			"individuals": computedList("Progress of the individuals, in the order of the response. For personal data, use "+
+				"`json` or the ephemeral resource `idv_individual`.", individualAttributes()),
 			"json": sensitiveString("Complete response of the service, as JSON with sorted keys."),
 		},
 	}}}
@@ -82,9 +76,8 @@ func (m *applicationModel) flatten(application *client.Application) {
 	m.MandateType = &mandateType
 	m.Archived = types.BoolValue(application.Archived)
 	m.Actions = flattenActions(application.Actions)
-	m.Individuals = make([]individualModel, 0, len(application.Individuals))
-	for i := range application.Individuals {
-		m.Individuals = append(m.Individuals, flattenIndividual(&application.Individuals[i]))
-	}
+	m.Individuals = convertAll(application.Individuals, func(i client.Individual) individualModel {
+		return flattenIndividual(&i)
+	})
 	m.JSON = normalizeJSON(application.Raw.Reveal())
 }

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/webhookcache"
 )
 
 // connection is the provider data: what everything below one provider block shares during one run.
@@ -27,11 +29,12 @@ type connection struct {
 	// fieldNames maps the arguments of a subscription to the names that the service uses for them.
 	fieldNames map[string]string
 
-	mu        sync.Mutex // of locks
-	locks     map[int64]*applicationLock
+	locks     webhookcache.Locks
 	abandoned abandonedSubscriptions
 	// managed and created hold the subscriptions of the state, and those that this run has created, by key.
 	managed, created sync.Map
+	// read holds what this run has read from the state and cannot read from the service, by key.
+	read sync.Map
 	// replaces means that this run has created a subscription with ABANDON. If a destroy is planned after that, it is the
 	// second half of a replacement with create_before_destroy: all others are planned before anything is created.
 	replaces atomic.Bool
@@ -103,6 +106,13 @@ func (c *connection) retrieveWebhooks(
 		return nil
 	}
 	return webhooks
+}
+
+// acquire waits for the lock of an application. It returns false if the context ends first.
+func (c *connection) acquire(ctx context.Context, application types.Int64) (*webhookcache.Lock, bool) {
+	return c.locks.Acquire(ctx, webhookcache.Cache{
+		Service: c.client, ApplicationID: application.ValueInt64(), URLField: cmp.Or(c.fieldNames["url"], "url"),
+	})
 }
 
 // complete gives a subscription the field names, if there is one.

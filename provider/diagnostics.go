@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -208,19 +207,6 @@ func printableName(name string) string {
 		return "a field with an unusual name"
 	}
 	return name
-}
-
-// waitRetryAfter waits as long as a service that limits requests asks, and reports whether to send the request again.
-// It does so only after a failure that proves that nothing was done, and only if the pause fits into the context's
-// deadline.
-func waitRetryAfter(ctx context.Context, err error) bool {
-	pause := client.RetryAfterOf(err)
-	deadline, bounded := ctx.Deadline()
-	if client.KindOf(err) != client.KindRateLimited || client.OutcomeOf(err) == client.Unknown || pause <= 0 ||
-		!bounded || pause >= time.Until(deadline) {
-		return false
-	}
-	return client.Sleep(ctx, pause)
 }
 
 // pauseOf says how long to wait before the next request, as a sentence that follows another one; "" if nothing asks to.

@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"regexp"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/hashicorp/terraform-plugin-framework/function"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/internal/reference"
+	"github.com/mandate-io/idv/internal/webhookcache"
 )
 
 // describedFunction is what all functions have.
@@ -20,19 +22,15 @@ type describedFunction struct {
 	definition function.Definition
 }
 
-// Metadata implements function.Function.
 func (f describedFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
 	resp.Name = f.name
 }
 
-// Definition implements function.Function.
 func (f describedFunction) Definition(
 	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
 ) {
 	resp.Definition = f.definition
 }
-
-var _ function.Function = (*mandateReferenceFunction)(nil)
 
 type mandateReferenceFunction struct{ describedFunction }
 
@@ -59,52 +57,35 @@ func newMandateReferenceFunction() function.Function {
 	}}}
 }
 
-// The limits of Kubernetes for names, and of IdentityService for its prefix. No Mandate has a reference beyond them.
-const (
-	maxNamespace = 63
-	maxName      = 253
-	maxPrefix    = 50
-)
-
-var (
-	namespacePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
-	namePattern      = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-)
-
 func (f *mandateReferenceFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
 	var namespace, name string
 	var prefixes []string
 	if resp.Error = req.Arguments.Get(ctx, &namespace, &name, &prefixes); resp.Error != nil {
 		return
 	}
-	prefix := ""
-	if len(prefixes) > 0 {
-		prefix = prefixes[0]
-	}
 	if resp.Error = validateReferenceArguments(namespace, name, prefixes); resp.Error == nil {
+		prefix := strings.Join(prefixes, "") // at most one
 		resp.Error = resp.Result.Set(ctx, reference.Mandate(prefix, namespace, name))
 	}
 }
 
 func validateReferenceArguments(namespace, name string, prefixes []string) *function.FuncError {
 	switch {
-	case len(namespace) > maxNamespace || !namespacePattern.MatchString(namespace):
+	case !reference.IsNamespace(namespace):
 		return function.NewArgumentFuncError(0, fmt.Sprintf("namespace must be the name of a Kubernetes namespace: 1 to "+
 			"%d lower-case letters, digits and -, with a letter or digit at both ends. Pass a prefix as the third "+
-			"argument.", maxNamespace))
-	case len(name) > maxName || !namePattern.MatchString(name):
+			"argument.", reference.MaxNamespace))
+	case !reference.IsName(name):
 		return function.NewArgumentFuncError(1, fmt.Sprintf("name must be the metadata.name of a Mandate: 1 to %d "+
-			"lower-case letters, digits, - and ., with a letter or digit at both ends.", maxName))
+			"lower-case letters, digits, - and ., with a letter or digit at both ends.", reference.MaxName))
 	case len(prefixes) > 1:
 		return function.NewArgumentFuncError(3, "at most one prefix is allowed.")
-	case len(prefixes) == 1 && utf8.RuneCountInString(prefixes[0]) > maxPrefix:
+	case len(prefixes) == 1 && utf8.RuneCountInString(prefixes[0]) > reference.MaxPrefix:
 		return function.NewArgumentFuncError(2, fmt.Sprintf("prefix must be the spec.referencePrefix of an "+
-			"IdentityService, which has at most %d characters.", maxPrefix))
+			"IdentityService, which has at most %d characters.", reference.MaxPrefix))
 	}
 	return nil
 }
-
-var _ function.Function = (*notificationURLFunction)(nil)
 
 type notificationURLFunction struct{ describedFunction }
 
@@ -148,16 +129,17 @@ func (f *notificationURLFunction) Run(ctx context.Context, req function.RunReque
 		return
 	}
 	problem := receiverBaseProblem(base)
+	isClusterWide := slices.Contains([]string{"", receiver.ClusterNamespace}, namespace.ValueString())
 	switch {
 	case problem != "":
 		resp.Error = function.NewArgumentFuncError(0, problem)
-	case !isServiceNamespace(namespace.ValueString()):
+	case !isClusterWide && !reference.IsNamespace(namespace.ValueString()):
 		resp.Error = function.NewArgumentFuncError(1, fmt.Sprintf("namespace must be the name of a Kubernetes namespace: 1 "+
 			"to %d lower-case letters, digits and -, with a letter or digit at both ends; or null for a "+
-			"ClusterIdentityService.", maxNamespace))
-	case len(name) > maxName || !namePattern.MatchString(name):
+			"ClusterIdentityService.", reference.MaxNamespace))
+	case !reference.IsName(name):
 		resp.Error = function.NewArgumentFuncError(2, fmt.Sprintf("name must be the metadata.name of an IdentityService: 1 "+
-			"to %d lower-case letters, digits, - and ., with a letter or digit at both ends.", maxName))
+			"to %d lower-case letters, digits, - and ., with a letter or digit at both ends.", reference.MaxName))
 	case !token.IsNull() && !receiver.IsToken(token.ValueString()):
 		resp.Error = function.NewArgumentFuncError(3, fmt.Sprintf("token must have at least %d characters, and no white "+
 			"space or control characters. Use trimspace() for a token from a file.", receiver.MinTokenLength))
@@ -180,13 +162,6 @@ func receiverBaseProblem(base string) string {
 		return ""
 	}
 }
-
-func isServiceNamespace(namespace string) bool {
-	return namespace == "" || namespace == receiver.ClusterNamespace ||
-		len(namespace) <= maxNamespace && namespacePattern.MatchString(namespace)
-}
-
-var _ function.Function = (*urlSHA256Function)(nil)
 
 type urlSHA256Function struct{ describedFunction }
 
@@ -211,5 +186,5 @@ func (f *urlSHA256Function) Run(ctx context.Context, req function.RunRequest, re
 		resp.Error = function.NewArgumentFuncError(0, "url must "+receiverURLValidator.requirement+".")
 		return
 	}
-	resp.Error = resp.Result.Set(ctx, urlSHA256(url))
+	resp.Error = resp.Result.Set(ctx, webhookcache.URLDigest(url))
 }

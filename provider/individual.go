@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -13,8 +15,6 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
 )
-
-var _ ephemeral.EphemeralResourceWithConfigure = (*individualEphemeral)(nil)
 
 type individualEphemeral struct{ ephemeralResource }
 
@@ -56,8 +56,6 @@ func (e *individualEphemeral) Open(ctx context.Context, req ephemeral.OpenReques
 	model.JSON = normalizeJSON(individual.Raw.Reveal())
 	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)
 }
-
-var _ ephemeral.EphemeralResourceWithConfigure = (*individualReportEphemeral)(nil)
 
 // maxReportMiB keeps the report, with base64, below 64 MiB: the largest message that a provider can send.
 const maxReportMiB = 16
@@ -146,7 +144,7 @@ type checkModel struct {
 }
 
 func flattenIndividual(individual *client.Individual) individualModel {
-	model := individualModel{
+	return individualModel{
 		ID:               int64OrNull(individual.ID),
 		Reference:        stringOrNull(individual.Reference.Reveal()),
 		State:            stringOrNull(individual.State.Name),
@@ -155,29 +153,16 @@ func flattenIndividual(individual *client.Individual) individualModel {
 		ChecksPending:    types.Int32Value(individual.ChecksPending),
 		ChecksPassed:     types.Int32Value(individual.ChecksPassed),
 		CompletedActions: flattenActions(individual.CompletedActions),
-		Checks:           make([]checkModel, 0, len(individual.Checks)),
+		Checks: convertAll(individual.Checks, func(c client.Check) checkModel {
+			return checkModel{int64OrNull(c.ID), stringOrNull(c.Name), stringOrNull(c.Title), stringOrNull(c.State.Name)}
+		}),
 	}
-	for _, check := range individual.Checks {
-		model.Checks = append(model.Checks, checkModel{
-			ID:    int64OrNull(check.ID),
-			Name:  stringOrNull(check.Name),
-			Title: stringOrNull(check.Title),
-			State: stringOrNull(check.State.Name),
-		})
-	}
-	return model
 }
 
 func flattenActions(actions []client.Action) []actionModel {
-	models := make([]actionModel, 0, len(actions))
-	for _, action := range actions {
-		models = append(models, actionModel{
-			ID:    int64OrNull(action.ID),
-			Name:  stringOrNull(action.Name),
-			Title: stringOrNull(action.Title),
-		})
-	}
-	return models
+	return convertAll(actions, func(a client.Action) actionModel {
+		return actionModel{int64OrNull(a.ID), stringOrNull(a.Name), stringOrNull(a.Title)}
+	})
 }
 
 func individualAttributes() map[string]schema.Attribute {
@@ -190,59 +175,37 @@ func individualAttributes() map[string]schema.Attribute {
 		"checks_pending":    computedInt32("Number of pending checks, as the service counts them."),
 		"checks_passed":     computedInt32("Number of passed checks, as the service counts them."),
 		"completed_actions": actionsAttribute("Actions that the individual has completed."),
-		"checks": schema.ListNestedAttribute{
-			Computed:            true,
-			MarkdownDescription: "Checks, in the order of the response. Their results are in `json`.",
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+		"checks": computedList("Checks, in the order of the response. Their results are in `json`.",
+			map[string]schema.Attribute{
 				"id":    computedInt64("ID of the check; null if the service returns none."),
 				"name":  computedString("Name of the check."),
 				"title": computedString("Display name of the check."),
 				"state": computedString("State of the check, as the service names it."),
-			}},
-		},
+			}),
 	}
 }
 
 func actionsAttribute(description string) schema.ListNestedAttribute {
-	return schema.ListNestedAttribute{
-		Computed:            true,
-		MarkdownDescription: description,
-		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-			"id":    computedInt64("ID of the action; null if the service returns none."),
-			"name":  computedString("Name of the action."),
-			"title": computedString("Display name of the action."),
-		}},
-	}
+	return computedList(description, map[string]schema.Attribute{
+		"id":    computedInt64("ID of the action; null if the service returns none."),
+		"name":  computedString("Name of the action."),
+		"title": computedString("Display name of the action."),
+	})
 }
 
 // personModel is the personal data of an individual. Only ephemeral resources may have it.
 type personModel struct {
-	Email       types.String  `tfsdk:"email"`
-	Title       types.String  `tfsdk:"title"`
-	FirstName   types.String  `tfsdk:"first_name"`
-	MiddleName  types.String  `tfsdk:"middle_name"`
-	LastName    types.String  `tfsdk:"last_name"`
-	DateOfBirth types.String  `tfsdk:"date_of_birth"`
-	Gender      types.String  `tfsdk:"gender"`
-	Address     *addressModel `tfsdk:"address"`
+	Email       types.String `tfsdk:"email"`
+	Title       types.String `tfsdk:"title"`
+	FirstName   types.String `tfsdk:"first_name"`
+	MiddleName  types.String `tfsdk:"middle_name"`
+	LastName    types.String `tfsdk:"last_name"`
+	DateOfBirth types.String `tfsdk:"date_of_birth"`
+	Gender      types.String `tfsdk:"gender"`
+	Address     types.Object `tfsdk:"address"`
 }
 
-type addressModel struct {
-	Flat              types.String `tfsdk:"flat_appartment_subbuilding"`
-	BuildingNumber    types.String `tfsdk:"building_number"`
-	BuildingName      types.String `tfsdk:"building_name"`
-	RoadStreet        types.String `tfsdk:"road_street"`
-	District          types.String `tfsdk:"district"`
-	TownCity          types.String `tfsdk:"town_city"`
-	StateProvinceName types.String `tfsdk:"state_province_name"`
-	StateProvinceCode types.String `tfsdk:"state_province_code"`
-	CountryCode       types.String `tfsdk:"country_code"`
-	PostZipCode       types.String `tfsdk:"post_zip_code"`
-	DateFrom          types.String `tfsdk:"date_from"`
-	DateTo            types.String `tfsdk:"date_to"`
-}
-
-// flattenPerson reads who an individual is (interface: Individual, Address).
+// flattenPerson reads who an individual is (interface: Individual).
 func flattenPerson(o wire.Object) personModel {
 	text := func(name string) types.String { return stringOrNull(o.Text(name)) }
 	return personModel{
@@ -257,26 +220,20 @@ func flattenPerson(o wire.Object) personModel {
 	}
 }
 
-func flattenAddress(o wire.Object) *addressModel {
-	text := func(names ...string) types.String { return stringOrNull(o.Text(names...)) }
-	address := addressModel{
-		Flat:              text("flat_appartment_subbuilding", "flat_apartment_subbuilding"),
-		BuildingNumber:    text("building_number"),
-		BuildingName:      text("building_name"),
-		RoadStreet:        text("road_street"),
-		District:          text("district"),
-		TownCity:          text("town_city"),
-		StateProvinceName: text("state_province_name"),
-		StateProvinceCode: text("state_province_code"),
-		CountryCode:       text("country_code"),
-		PostZipCode:       text("post_zip_code"),
-		DateFrom:          text("date_from"),
-		DateTo:            text("date_to"),
+// flattenAddress returns null for an address without a text.
+func flattenAddress(o wire.Object) types.Object {
+	textTypes, texts := map[string]attr.Type{}, map[string]attr.Value{}
+	empty := true
+	for name := range addressAttributes {
+		// The second name is the one without the misspelling of the service.
+		text := o.Text(name, strings.Replace(name, "appartment", "apartment", 1))
+		textTypes[name], texts[name] = types.StringType, stringOrNull(text)
+		empty = empty && text == ""
 	}
-	if address == (addressModel{}) {
-		return nil
+	if empty {
+		return types.ObjectNull(textTypes)
 	}
-	return &address
+	return types.ObjectValueMust(textTypes, texts)
 }
 
 func personAttributes() map[string]schema.Attribute {
@@ -291,21 +248,24 @@ func personAttributes() map[string]schema.Attribute {
 		"address": schema.SingleNestedAttribute{
 			Computed:            true,
 			MarkdownDescription: "Address; null if the service returns none.",
-			Attributes: map[string]schema.Attribute{
-				"flat_appartment_subbuilding": sensitiveString("Flat, apartment or part of the building. The service " +
-					"spells the attribute this way."),
-				"building_number":     sensitiveString("Number of the building."),
-				"building_name":       sensitiveString("Name of the building."),
-				"road_street":         sensitiveString("Road or street."),
-				"district":            sensitiveString("District."),
-				"town_city":           sensitiveString("Town or city."),
-				"state_province_name": sensitiveString("Name of the state or province."),
-				"state_province_code": sensitiveString("Code of the state or province."),
-				"country_code":        sensitiveString("Code of the country."),
-				"post_zip_code":       sensitiveString("Postal or ZIP code."),
-				"date_from":           sensitiveString("First day at the address, in the format `YYYY-MM-DD`."),
-				"date_to":             sensitiveString("Last day at the address, in the format `YYYY-MM-DD`."),
-			},
+			Attributes:          addressAttributes,
 		},
 	}
+}
+
+// addressAttributes have the names of the fields of the service (interface: Address).
+var addressAttributes = map[string]schema.Attribute{
+	"flat_appartment_subbuilding": sensitiveString("Flat, apartment or part of the building. The service spells the " +
+		"attribute this way."),
+	"building_number":     sensitiveString("Number of the building."),
+	"building_name":       sensitiveString("Name of the building."),
+	"road_street":         sensitiveString("Road or street."),
+	"district":            sensitiveString("District."),
+	"town_city":           sensitiveString("Town or city."),
+	"state_province_name": sensitiveString("Name of the state or province."),
+	"state_province_code": sensitiveString("Code of the state or province."),
+	"country_code":        sensitiveString("Code of the country."),
+	"post_zip_code":       sensitiveString("Postal or ZIP code."),
+	"date_from":           sensitiveString("First day at the address, in the format `YYYY-MM-DD`."),
+	"date_to":             sensitiveString("Last day at the address, in the format `YYYY-MM-DD`."),
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	ephemeralschema "github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
 )
@@ -20,17 +21,14 @@ type dataSource struct {
 	connection *connection
 }
 
-// Metadata implements datasource.DataSource.
 func (d *dataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = d.typeName
 }
 
-// Schema implements datasource.DataSource.
 func (d *dataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = d.schema
 }
 
-// Configure implements datasource.DataSourceWithConfigure.
 func (d *dataSource) Configure(
 	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
 ) {
@@ -44,17 +42,14 @@ type ephemeralResource struct {
 	connection *connection
 }
 
-// Metadata implements ephemeral.EphemeralResource.
 func (e *ephemeralResource) Metadata(_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
 	resp.TypeName = e.typeName
 }
 
-// Schema implements ephemeral.EphemeralResource.
 func (e *ephemeralResource) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = e.schema
 }
 
-// Configure implements ephemeral.EphemeralResourceWithConfigure.
 func (e *ephemeralResource) Configure(
 	_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse,
 ) {
@@ -94,7 +89,37 @@ func computedBool(description string) ephemeralschema.BoolAttribute {
 	return ephemeralschema.BoolAttribute{Computed: true, MarkdownDescription: description}
 }
 
+func computedList(description string, item map[string]ephemeralschema.Attribute) ephemeralschema.ListNestedAttribute {
+	return ephemeralschema.ListNestedAttribute{
+		Computed: true, MarkdownDescription: description,
+		NestedObject: ephemeralschema.NestedAttributeObject{Attributes: item},
+	}
+}
+
 // sensitiveString is for values that Terraform's own errors, which quote values, must not show.
 func sensitiveString(description string) ephemeralschema.StringAttribute {
 	return ephemeralschema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: description}
+}
+
+// convertAll returns an empty list for no items, and never null.
+func convertAll[From, To any](items []From, convert func(From) To) []To {
+	converted := make([]To, 0, len(items))
+	for _, item := range items {
+		converted = append(converted, convert(item))
+	}
+	return converted
+}
+
+func int64OrNull(id int64) types.Int64 {
+	if id == 0 {
+		return types.Int64Null()
+	}
+	return types.Int64Value(id)
+}
+
+func stringOrNull(text string) types.String {
+	if text == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(text)
 }

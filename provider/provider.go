@@ -24,6 +24,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/mandate-io/idv/internal/pluginserver"
 )
 
 // Address is the source address of the provider.
@@ -42,6 +45,11 @@ type idvProvider struct{ version string }
 // New returns the constructor that a server of the plugin protocol needs. The version is part of the user agent.
 func New(version string) func() provider.Provider {
 	return func() provider.Provider { return &idvProvider{version: version} }
+}
+
+// NewServer returns the constructor of a server of the plugin protocol.
+func NewServer(version string) func() tfprotov6.ProviderServer {
+	return func() tfprotov6.ProviderServer { return pluginserver.New(&idvProvider{version: version}) }
 }
 
 func (p *idvProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {

@@ -39,8 +39,8 @@ type providerModel struct {
 // settings are the provider block, completed by the environment.
 type settings struct {
 	providerModel
-	// variables has the environment variable of each argument that came from one.
-	variables map[string]string
+	// fromEnvironment has the arguments that came from an environment variable.
+	fromEnvironment map[string]bool
 	// withheld are the variables with credentials that are for another service.
 	withheld []string
 }
@@ -115,8 +115,12 @@ func (s settings) clientConfig() (client.Config, diag.Diagnostic) {
 	}
 	if !s.CAFile.IsNull() {
 		bundle, err := os.ReadFile(s.CAFile.ValueString())
-		if err != nil {
-			return config, s.argumentError("ca_file", "Cannot read ca_file", asSentence(err))
+		switch {
+		case err != nil && s.fromEnvironment["ca_file"]:
+			return config, diag.NewErrorDiagnostic("Cannot read ca_file",
+				asSentence(err)+"\n\nThe value comes from the environment variable IDV_CA_FILE.")
+		case err != nil:
+			return config, diag.NewAttributeErrorDiagnostic(path.Root("ca_file"), "Cannot read ca_file", asSentence(err))
 		}
 		config.CABundle = bundle
 	}
@@ -136,7 +140,7 @@ func (s settings) check() diag.Diagnostic {
 	if s.BaseURL.IsNull() {
 		return diag.NewAttributeErrorDiagnostic(path.Root("base_url"), "Missing base_url",
 			"The provider needs the address of the service.\n\nSet `base_url` in the provider block, or the environment "+
-				"variable "+envBaseURL+", to the address without /api/v1, such as https://idv.example.com.")
+				"variable IDV_BASE_URL, to the address without /api/v1, such as https://idv.example.com.")
 	}
 	if invalid := s.checkEnvironment(); invalid != nil {
 		return invalid
@@ -144,8 +148,8 @@ func (s settings) check() diag.Diagnostic {
 	if err := client.ValidateBaseURL(s.BaseURL.ValueString()); err != nil { // known only after the schema validated it
 		return diag.NewAttributeErrorDiagnostic(path.Root("base_url"), "Invalid base_url", asSentence(err))
 	}
-	if missing, found := s.missingCredential(); found {
-		return diag.NewAttributeErrorDiagnostic(path.Root(missing.attribute), "Incomplete credentials", missing.detail(s))
+	if missing, detail := s.missingCredential(); missing != "" {
+		return diag.NewAttributeErrorDiagnostic(path.Root(missing), "Incomplete credentials", detail)
 	}
 	if s.Username.IsNull() && s.ClientID.IsNull() {
 		return s.missingCredentials()
@@ -155,71 +159,60 @@ func (s settings) check() diag.Diagnostic {
 
 func (s settings) missingCredentials() diag.Diagnostic {
 	if reason := s.withheldReason(); reason != "" {
-		return diag.NewAttributeErrorDiagnostic(path.Root("base_url"), "Missing credentials for base_url", reason+fmt.Sprintf(
+		return diag.NewAttributeErrorDiagnostic(path.Root("base_url"), "Missing credentials for base_url", reason+
 			"Set the credentials for `base_url` in the provider block, or remove `base_url` from the block to use the "+
-				"service of %s.", envBaseURL))
+			"service of IDV_BASE_URL.")
 	}
-	return diag.NewErrorDiagnostic("Missing credentials", fmt.Sprintf(
+	return diag.NewErrorDiagnostic("Missing credentials",
 		"The provider needs `username` and `password`, `client_id` and `client_secret`, or both pairs.\n\nSet them in "+
-			"the provider block, or as the environment variables %s and %s, %s and %s.",
-		envUsername, envPassword, envClientID, envClientSecret))
+			"the provider block, or as the environment variables IDV_USERNAME and IDV_PASSWORD, IDV_CLIENT_ID and "+
+			"IDV_CLIENT_SECRET.")
 }
 
 // userAgent names the provider and the CLI. It cannot tell OpenTofu from Terraform: OpenTofu sends the version of the
 // Terraform that it is compatible with.
 func userAgent(version, terraformVersion string) string {
-	agent := fmt.Sprintf("terraform-provider-idv/%s (Terraform %s or compatible; %s/%s)",
-		version, terraformVersion, runtime.GOOS, runtime.GOARCH)
-	if suffix := os.Getenv("TF_APPEND_USER_AGENT"); suffix != "" {
-		agent += " " + suffix
-	}
-	return agent
+	return strings.TrimSpace(fmt.Sprintf("terraform-provider-idv/%s (Terraform %s or compatible; %s/%s) %s",
+		version, terraformVersion, runtime.GOOS, runtime.GOARCH, os.Getenv("TF_APPEND_USER_AGENT")))
 }
 
-// missingCredential is a credential that another one requires.
-type missingCredential struct{ attribute, variable, reason string }
-
-func (m missingCredential) detail(s settings) string {
-	action := fmt.Sprintf("%s\n\nSet %#q in the provider block", m.reason, m.attribute)
-	if slices.Contains(s.withheld, m.variable) {
-		return s.withheldReason() + action + "."
-	}
-	return fmt.Sprintf("%s, or the environment variable %s.", action, m.variable)
-}
-
-// missingCredential looks for an incomplete pair. An unknown value counts as set.
-func (m providerModel) missingCredential() (missingCredential, bool) {
-	hasUsername, hasPassword := !m.Username.IsNull(), !m.Password.IsNull()
-	hasID, hasSecret := !m.ClientID.IsNull(), !m.ClientSecret.IsNull()
-	basic := types.StringValue(string(client.TokenAuthorizationBasic))
-	userBasic := types.StringValue(string(client.TokenAuthorizationUserBasic))
-	clientCredentials := types.StringValue(string(client.GrantClientCredentials))
+// missingCredential returns the argument that an incomplete pair lacks, and how to set it; "" if none is missing.
+func (s settings) missingCredential() (attribute, detail string) {
+	attribute, reason := s.incompletePair()
+	action, variable := fmt.Sprintf("%s\n\nSet %#q in the provider block", reason, attribute), variableOf(attribute)
 	switch {
-	case hasUsername && !hasPassword:
-		return missingCredential{"password", envPassword, "`username` is set without `password`."}, true
-	case hasPassword && !hasUsername:
-		return missingCredential{"username", envUsername, "`password` is set without `username`."}, true
-	case hasID && !hasSecret:
-		return missingCredential{"client_secret", envClientSecret, "`client_id` is set without `client_secret`."}, true
-	case hasSecret && !hasID:
-		return missingCredential{"client_id", envClientID, "`client_secret` is set without `client_id`."}, true
-	case !hasID && m.TokenAuthorization.Equal(basic):
-		return missingCredential{
-			"client_id", envClientID, "`token_authorization = \"Basic\"` requires `client_id` and `client_secret`.",
-		}, true
-	case !hasUsername && m.TokenAuthorization.Equal(userBasic):
-		return missingCredential{
-			"username", envUsername, "`token_authorization = \"UserBasic\"` requires `username` and `password`.",
-		}, true
-	case !hasID && m.GrantType.Equal(clientCredentials):
-		return missingCredential{
-			"client_id", envClientID, "`grant_type = \"client_credentials\"` requires `client_id` and `client_secret`.",
-		}, true
+	case attribute == "":
+		return "", ""
+	case slices.Contains(s.withheld, variable):
+		return attribute, s.withheldReason() + action + "."
+	default:
+		return attribute, fmt.Sprintf("%s, or the environment variable %s.", action, variable)
 	}
-	return missingCredential{}, false
 }
 
-// ConfigValidators implements provider.ProviderWithConfigValidators.
+// incompletePair returns the argument that another one requires, and why. An unknown value counts as set.
+func (m providerModel) incompletePair() (missing, reason string) {
+	texts := m.texts()
+	for _, pair := range [][2]string{
+		{"username", "password"}, {"password", "username"}, {"client_id", "client_secret"}, {"client_secret", "client_id"},
+	} {
+		if !texts[pair[0]].IsNull() && texts[pair[1]].IsNull() {
+			return pair[1], fmt.Sprintf("%#q is set without %#q.", pair[0], pair[1])
+		}
+	}
+	for _, setting := range []struct{ attribute, value, name, secret string }{
+		{"token_authorization", string(client.TokenAuthorizationBasic), "client_id", "client_secret"},
+		{"token_authorization", string(client.TokenAuthorizationUserBasic), "username", "password"},
+		{"grant_type", string(client.GrantClientCredentials), "client_id", "client_secret"},
+	} {
+		if texts[setting.attribute].ValueString() == setting.value && texts[setting.name].IsNull() {
+			return setting.name, fmt.Sprintf(
+				"`%s = %q` requires %#q and %#q.", setting.attribute, setting.value, setting.name, setting.secret)
+		}
+	}
+	return "", ""
+}
+
 func (p *idvProvider) ConfigValidators(context.Context) []provider.ConfigValidator {
 	return []provider.ConfigValidator{
 		providervalidator.Conflicting(path.MatchRoot("ca_file"), path.MatchRoot("ca_pem")),
@@ -245,9 +238,9 @@ func (credentialsValidator) ValidateProvider(
 	var model providerModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &model)...)
 	settings := model.withEnvironment()
-	if missing, found := settings.missingCredential(); found {
-		resp.Diagnostics.AddAttributeWarning(path.Root(missing.attribute), "Incomplete credentials",
-			missing.detail(settings)+" Otherwise plan and apply fail.")
+	if missing, detail := settings.missingCredential(); missing != "" {
+		resp.Diagnostics.AddAttributeWarning(path.Root(missing), "Incomplete credentials",
+			detail+" Otherwise plan and apply fail.")
 	}
 }
 
@@ -278,59 +271,48 @@ func (m *providerModel) unknownArgument() string {
 	}
 }
 
-// The environment variables for arguments that the provider block does not set.
-const (
-	envBaseURL            = "IDV_BASE_URL"
-	envUsername           = "IDV_USERNAME"
-	envPassword           = "IDV_PASSWORD"
-	envClientID           = "IDV_CLIENT_ID"
-	envClientSecret       = "IDV_CLIENT_SECRET" //nolint:gosec // the name of a variable
-	envGrantType          = "IDV_GRANT_TYPE"
-	envTokenAuthorization = "IDV_TOKEN_AUTHORIZATION" //nolint:gosec // the name of a variable
-	envCAFile             = "IDV_CA_FILE"
-	envProxyURL           = "IDV_PROXY_URL"
-	envRequestTimeout     = "IDV_REQUEST_TIMEOUT"
-)
-
-// environmentArgument is an argument that an environment variable can set.
+// environmentArgument is an argument that an environment variable sets if the provider block does not.
 type environmentArgument struct {
-	attribute, variable string
-	format              formatValidator // of the attribute; the zero value accepts any text
-	credential          bool
+	attribute  string
+	format     formatValidator // of the attribute; the zero value accepts any text
+	credential bool
 }
 
 var environmentArguments = []environmentArgument{
-	{attribute: "base_url", variable: envBaseURL, format: baseURLValidator},
-	{attribute: "username", variable: envUsername, credential: true},
-	{attribute: "password", variable: envPassword, credential: true},
-	{attribute: "client_id", variable: envClientID, credential: true},
-	{attribute: "client_secret", variable: envClientSecret, credential: true},
-	{attribute: "token_authorization", variable: envTokenAuthorization, format: tokenAuthorizationValidator},
-	{attribute: "grant_type", variable: envGrantType, format: grantTypeValidator},
-	{attribute: "ca_file", variable: envCAFile},
-	{attribute: "proxy_url", variable: envProxyURL, format: proxyURLValidator},
-	{attribute: "request_timeout", variable: envRequestTimeout, format: durationValidator},
+	{attribute: "base_url", format: baseURLValidator},
+	{attribute: "username", credential: true},
+	{attribute: "password", credential: true},
+	{attribute: "client_id", credential: true},
+	{attribute: "client_secret", credential: true},
+	{attribute: "token_authorization", format: tokenAuthorizationValidator},
+	{attribute: "grant_type", format: grantTypeValidator},
+	{attribute: "ca_file"},
+	{attribute: "proxy_url", format: proxyURLValidator},
+	{attribute: "request_timeout", format: durationValidator},
 }
+
+// variableOf is the environment variable of an argument, such as IDV_BASE_URL.
+func variableOf(attribute string) string { return "IDV_" + strings.ToUpper(attribute) }
 
 // withEnvironment sets the arguments that are null. An unknown argument stays unknown: its own value will count.
 //
 // If the environment names a service, its credentials are for that service only: a module that sets another base_url
 // must not get them.
 func (m providerModel) withEnvironment() settings {
-	s := settings{providerModel: m, variables: map[string]string{}}
-	service := os.Getenv(envBaseURL)
+	s := settings{providerModel: m, fromEnvironment: map[string]bool{}}
+	service := os.Getenv("IDV_BASE_URL")
 	other := service != "" && !m.BaseURL.IsNull() && !m.BaseURL.IsUnknown() &&
 		!client.SameBaseURL(m.BaseURL.ValueString(), service)
 	texts := s.texts()
 	for _, argument := range environmentArguments {
-		value, environment := texts[argument.attribute], os.Getenv(argument.variable)
+		value, environment := texts[argument.attribute], os.Getenv(variableOf(argument.attribute))
 		switch {
 		case !value.IsNull() || environment == "" || argument.attribute == "ca_file" && !m.CAPEM.IsNull():
 		case argument.credential && other:
-			s.withheld = append(s.withheld, argument.variable)
+			s.withheld = append(s.withheld, variableOf(argument.attribute))
 		default:
 			*value = types.StringValue(environment)
-			s.variables[argument.attribute] = argument.variable
+			s.fromEnvironment[argument.attribute] = true
 		}
 	}
 	return s
@@ -340,22 +322,14 @@ func (m providerModel) withEnvironment() settings {
 func (s settings) checkEnvironment() diag.Diagnostic {
 	texts := s.texts()
 	for _, argument := range environmentArguments {
-		_, used := s.variables[argument.attribute]
-		if used && argument.format.valid != nil && !argument.format.valid(texts[argument.attribute].ValueString()) {
-			return diag.NewErrorDiagnostic("Invalid "+argument.variable, fmt.Sprintf(
-				"The environment variable %s must %s.", argument.variable, argument.format.requirement))
+		valid := argument.format.valid
+		if s.fromEnvironment[argument.attribute] && valid != nil && !valid(texts[argument.attribute].ValueString()) {
+			variable := variableOf(argument.attribute)
+			return diag.NewErrorDiagnostic("Invalid "+variable,
+				fmt.Sprintf("The environment variable %s must %s.", variable, argument.format.requirement))
 		}
 	}
 	return nil
-}
-
-// argumentError is an error of an argument. It names the environment variable if the value came from one.
-func (s settings) argumentError(attribute, summary, detail string) diag.Diagnostic {
-	if variable, ok := s.variables[attribute]; ok {
-		return diag.NewErrorDiagnostic(summary, fmt.Sprintf(
-			"%s\n\nThe value comes from the environment variable %s.", detail, variable))
-	}
-	return diag.NewAttributeErrorDiagnostic(path.Root(attribute), summary, detail)
 }
 
 // withheldReason says why credentials of the environment are not in use; "" if none is withheld.
@@ -363,27 +337,18 @@ func (s settings) withheldReason() string {
 	if len(s.withheld) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The provider does not use %s, because the environment variable %s names another service than "+
-		"`base_url`. Credentials of the environment go to the service of the environment only.\n\n",
-		strings.Join(s.withheld, ", "), envBaseURL)
-}
-
-// withMaskedSecrets masks the secrets of the provider block in every log entry of the context. No entry is meant to
-// hold one.
-func (m providerModel) withMaskedSecrets(ctx context.Context) context.Context {
-	var secrets []string
-	for _, secret := range []types.String{m.Password, m.ClientSecret, m.ProxyURL} {
-		if secret.ValueString() != "" {
-			secrets = append(secrets, secret.ValueString())
-		}
-	}
-	return tflog.MaskMessageStrings(tflog.MaskAllFieldValuesStrings(ctx, secrets...), secrets...)
+	return fmt.Sprintf("The provider does not use %s, because the environment variable IDV_BASE_URL names another "+
+		"service than `base_url`. Credentials of the environment go to the service of the environment only.\n\n",
+		strings.Join(s.withheld, ", "))
 }
 
 // requestLogger returns a function that logs one entry for each request at level DEBUG, with only what the client marks
 // as safe. It uses the logger of Configure: the client serves all operations of the run and has no context of theirs.
+// It masks the secrets of the provider block, although no entry is meant to hold one.
 func (m providerModel) requestLogger(ctx context.Context) func(client.RequestResult) {
 	ctx = context.WithoutCancel(ctx)
+	secrets := []string{m.Password.ValueString(), m.ClientSecret.ValueString(), m.ProxyURL.ValueString()}
+	secrets = slices.DeleteFunc(secrets, func(secret string) bool { return secret == "" })
 	return func(r client.RequestResult) {
 		fields := map[string]any{
 			"operation":   string(r.Operation),
@@ -397,6 +362,7 @@ func (m providerModel) requestLogger(ctx context.Context) func(client.RequestRes
 		}
 		// A context of its own for each entry: tflog masks an entry, even one that it does not write, in a map of the
 		// context and without a lock, so concurrent requests would crash the provider.
-		tflog.Debug(m.withMaskedSecrets(ctx), "Request to the identity verification service", fields)
+		masked := tflog.MaskMessageStrings(tflog.MaskAllFieldValuesStrings(ctx, secrets...), secrets...)
+		tflog.Debug(masked, "Request to the identity verification service", fields)
 	}
 }

@@ -29,7 +29,7 @@ func TestWithEnvironment(t *testing.T) {
 				if argument.attribute == "base_url" {
 					continue // see TestCredentialsOfTheEnvironment
 				}
-				t.Setenv(argument.variable, test.environment)
+				t.Setenv(variableOf(argument.attribute), test.environment)
 				var model providerModel
 				*model.texts()[argument.attribute] = test.configured
 				got := model.withEnvironment()
@@ -40,7 +40,7 @@ func TestWithEnvironment(t *testing.T) {
 		})
 	}
 	t.Run("a CA in the block outranks a file in the environment", func(t *testing.T) {
-		t.Setenv(envCAFile, "env")
+		t.Setenv("IDV_CA_FILE", "env")
 		for _, pem := range []types.String{types.StringValue("pem"), unknown} {
 			if got := (providerModel{CAPEM: pem}).withEnvironment(); !got.CAFile.IsNull() {
 				t.Errorf("ca_pem %v: ca_file is %v", pem, got.CAFile)
@@ -51,8 +51,8 @@ func TestWithEnvironment(t *testing.T) {
 
 // With a service in the environment, its credentials go nowhere else.
 func TestCredentialsOfTheEnvironment(t *testing.T) {
-	t.Setenv(envUsername, "terraform")
-	t.Setenv(envPassword, "canary")
+	t.Setenv("IDV_USERNAME", "terraform")
+	t.Setenv("IDV_PASSWORD", "canary")
 	for name, test := range map[string]struct {
 		environment string
 		block       types.String
@@ -70,7 +70,7 @@ func TestCredentialsOfTheEnvironment(t *testing.T) {
 		"not a URL":                     {"idv.example.com", types.StringValue("idv.example.com"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv(envBaseURL, test.environment)
+			t.Setenv("IDV_BASE_URL", test.environment)
 			got := providerModel{BaseURL: test.block}.withEnvironment()
 			if got.Password.IsNull() != test.withheld || got.Username.IsNull() != test.withheld {
 				t.Errorf("want withheld %v, got %v, %v", test.withheld, got.Username, got.Password)
@@ -88,7 +88,7 @@ func TestIndexListsTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, argument := range environmentArguments {
-		line := fmt.Sprintf("| %#q | %#q | ", argument.variable, argument.attribute)
+		line := fmt.Sprintf("| %#q | %#q | ", variableOf(argument.attribute), argument.attribute)
 		if !strings.Contains(string(page), line) {
 			t.Errorf("the table of environment variables lacks %s", line)
 		}

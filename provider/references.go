@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -15,8 +16,6 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 )
-
-var _ datasource.DataSourceWithConfigure = (*referencesDataSource)(nil)
 
 type referencesDataSource struct{ dataSource }
 
@@ -52,73 +51,59 @@ func (d *referencesDataSource) Read(
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, referencesModel{
-		MandateTypes:  flattenReferences(references.MandateTypes),
-		Countries:     flattenReferences(references.Countries),
-		DocumentTypes: flattenReferences(references.DocumentTypes),
-		JSON: encodeJSON(map[string]any{
-			"mandate_types":  encodeReferences(references.MandateTypes),
-			"countries":      encodeReferences(references.Countries),
-			"document_types": encodeReferences(references.DocumentTypes),
-		}),
+		MandateTypes:  convertAll(references.MandateTypes, flattenReference),
+		Countries:     convertAll(references.Countries, flattenReference),
+		DocumentTypes: convertAll(references.DocumentTypes, flattenReference),
+		JSON:          normalizeJSON(encodeReferences(references)),
 	})...)
 }
 
-var (
-	_ datasource.DataSourceWithConfigure        = (*referenceDataSource)(nil)
-	_ datasource.DataSourceWithConfigValidators = (*referenceDataSource)(nil)
-)
+var _ datasource.DataSourceWithConfigValidators = (*referenceDataSource)(nil)
 
 // referenceDataSource finds one entry in one list of the reference data.
 type referenceDataSource struct {
 	dataSource
 	singular, plural string
-	idDescription    string
-	codeDescription  string
 	entries          func(*client.References) []client.Reference
 }
 
 func newMandateTypeDataSource() datasource.DataSource {
 	return &referenceDataSource{
-		dataSource: dataSource{typeName: "idv_mandate_type"}, singular: "mandate type", plural: "mandate types",
-		idDescription:   "ID of the mandate type, which a new application refers to.",
-		codeDescription: "Code, such as `kyc`; not case-sensitive.",
-		entries:         func(r *client.References) []client.Reference { return r.MandateTypes },
+		dataSource{typeName: "idv_mandate_type", schema: referenceSchema("mandate type",
+			"ID of the mandate type, which a new application refers to.", "Code, such as `kyc`; not case-sensitive.")},
+		"mandate type", "mandate types", func(r *client.References) []client.Reference { return r.MandateTypes },
 	}
 }
 
 func newCountryDataSource() datasource.DataSource {
 	return &referenceDataSource{
-		dataSource: dataSource{typeName: "idv_country"}, singular: "country", plural: "countries",
-		idDescription:   "ID of the country; null if the service returns none.",
-		codeDescription: "Country code, such as `GB`; not case-sensitive.",
-		entries:         func(r *client.References) []client.Reference { return r.Countries },
+		dataSource{typeName: "idv_country", schema: referenceSchema("country",
+			"ID of the country; null if the service returns none.", "Country code, such as `GB`; not case-sensitive.")},
+		"country", "countries", func(r *client.References) []client.Reference { return r.Countries },
 	}
 }
 
 func newDocumentTypeDataSource() datasource.DataSource {
 	return &referenceDataSource{
-		dataSource: dataSource{typeName: "idv_document_type"}, singular: "document type", plural: "document types",
-		idDescription:   "ID of the document type; null if the service returns none.",
-		codeDescription: "Code, such as `passport`; not case-sensitive.",
-		entries:         func(r *client.References) []client.Reference { return r.DocumentTypes },
+		dataSource{typeName: "idv_document_type", schema: referenceSchema("document type",
+			"ID of the document type; null if the service returns none.", "Code, such as `passport`; not case-sensitive.")},
+		"document type", "document types", func(r *client.References) []client.Reference { return r.DocumentTypes },
 	}
 }
 
-func (d *referenceDataSource) Schema(
-	_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse,
-) {
-	resp.Schema = schema.Schema{
+func referenceSchema(singular, id, code string) schema.Schema {
+	return schema.Schema{
 		MarkdownDescription: fmt.Sprintf("Finds one %s in the reference data by exactly one of `id`, `code` and `name`. "+
-			"If no entry or more than one matches, the error lists the candidates.", d.singular),
+			"If no entry or more than one matches, the error lists the candidates.", singular),
 		Attributes: map[string]schema.Attribute{
 			"id": schema.Int64Attribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: d.idDescription,
+				MarkdownDescription: id,
 				Validators:          []validator.Int64{int64validator.AtLeast(1)},
 			},
 			"code": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: d.codeDescription,
+				MarkdownDescription: code,
 				Validators:          []validator.String{notEmpty},
 			},
 			"name": schema.StringAttribute{
@@ -155,30 +140,18 @@ func (d *referenceDataSource) Read(
 		Code: config.Code.ValueString(),
 		Name: config.Name.ValueString(),
 	}
-	attribute, value := selectorOf(want)
+	selector := selectorsOf(want) // of one attribute, as ConfigValidators demands
+	attribute, _, _ := strings.Cut(selector, " ")
 	switch matches := client.MatchReferences(entries, want); len(matches) {
 	case 1:
 		resp.Diagnostics.Append(resp.State.Set(ctx, flattenReference(matches[0]))...)
 	case 0:
 		resp.Diagnostics.AddAttributeError(path.Root(attribute), fmt.Sprintf("No matching %s", d.singular),
-			fmt.Sprintf("The reference data has no %s with %s %s. %s", d.singular, attribute, value,
-				moreOf(references)+d.list(entries)))
+			fmt.Sprintf("The reference data has no %s with %s. %s", d.singular, selector, moreOf(references)+d.list(entries)))
 	default:
 		resp.Diagnostics.AddAttributeError(path.Root(attribute), fmt.Sprintf("Several matching %s", d.plural),
-			fmt.Sprintf("The reference data has %d %s with %s %s. Select one by an attribute that only it has. %s",
-				len(matches), d.plural, attribute, value, d.list(matches)))
-	}
-}
-
-// selectorOf returns the attribute that selects the entry, and its value as text.
-func selectorOf(want client.Reference) (attribute, value string) {
-	switch {
-	case want.ID != 0:
-		return "id", fmt.Sprint(want.ID)
-	case want.Code != "":
-		return "code", fmt.Sprintf("%q", want.Code)
-	default:
-		return "name", fmt.Sprintf("%q", want.Name)
+			fmt.Sprintf("The reference data has %d %s with %s. Select one by an attribute that only it has. %s",
+				len(matches), d.plural, selector, d.list(matches)))
 	}
 }
 
@@ -244,42 +217,25 @@ func flattenReference(reference client.Reference) referenceModel {
 	}
 }
 
-func flattenReferences(references []client.Reference) []referenceModel {
-	models := make([]referenceModel, 0, len(references))
-	for _, reference := range references {
-		models = append(models, flattenReference(reference))
-	}
-	return models
-}
-
-// referenceJSON is a referenceModel as JSON, with sorted keys.
+// referenceJSON is a client.Reference as JSON.
 type referenceJSON struct {
-	Code        string `json:"code,omitempty"`
-	Description string `json:"description,omitempty"`
 	ID          int64  `json:"id,omitempty"`
 	Name        string `json:"name,omitempty"`
+	Code        string `json:"code,omitempty"`
+	Description string `json:"description,omitempty"`
 }
 
-func encodeReferences(references []client.Reference) []referenceJSON {
-	entries := make([]referenceJSON, 0, len(references))
-	for _, r := range references {
-		entries = append(entries, referenceJSON{Code: r.Code, Description: r.Description, ID: r.ID, Name: r.Name})
+func encodeReferences(references *client.References) json.RawMessage {
+	encode := func(r client.Reference) referenceJSON { return referenceJSON(r) }
+	raw, err := json.Marshal(map[string][]referenceJSON{
+		"mandate_types":  convertAll(references.MandateTypes, encode),
+		"countries":      convertAll(references.Countries, encode),
+		"document_types": convertAll(references.DocumentTypes, encode),
+	})
+	if err != nil {
+		return nil // texts and numbers are always JSON
 	}
-	return entries
-}
-
-func int64OrNull(id int64) types.Int64 {
-	if id == 0 {
-		return types.Int64Null()
-	}
-	return types.Int64Value(id)
-}
-
-func stringOrNull(text string) types.String {
-	if text == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(text)
+	return raw
 }
 
 func referenceListAttribute(description string) schema.ListNestedAttribute {
@@ -289,8 +245,7 @@ func referenceListAttribute(description string) schema.ListNestedAttribute {
 			"not understand.",
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"id": schema.Int64Attribute{
-				Computed:            true,
-				MarkdownDescription: "ID; null if the service returns none.",
+				Computed: true, MarkdownDescription: "ID; null if the service returns none.",
 			},
 			"code":        nullableString("Code"),
 			"name":        nullableString("Display name"),

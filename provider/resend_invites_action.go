@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -15,10 +16,6 @@ import (
 var _ action.ActionWithConfigure = (*resendInvitesAction)(nil)
 
 type resendInvitesAction struct{ connection *connection }
-
-type resendInvitesModel struct {
-	IndividualID types.Int64 `tfsdk:"individual_id"`
-}
 
 func newResendInvitesAction() action.Action { return &resendInvitesAction{} }
 
@@ -50,8 +47,8 @@ func (a *resendInvitesAction) Configure(
 }
 
 func (a *resendInvitesAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
-	var config resendInvitesModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	var individualID types.Int64
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("individual_id"), &individualID)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -59,7 +56,7 @@ func (a *resendInvitesAction) Invoke(ctx context.Context, req action.InvokeReque
 	if service == nil {
 		return
 	}
-	sent, err := service.ResendInvites(ctx, config.IndividualID.ValueInt64())
+	sent, err := service.ResendInvites(ctx, individualID.ValueInt64())
 	switch {
 	case err == nil && sent.Accepted:
 		resp.SendProgress(action.InvokeProgressEvent{Message: "The service has accepted the request, and sends it later."})

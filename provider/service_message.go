@@ -1,14 +1,8 @@
 package provider
 
 import (
-	"encoding/base64"
-	"encoding/json"
-	"net/url"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/printable"
@@ -30,30 +24,25 @@ const (
 // show returns a text on one line, and limits its length.
 func (f messageFilter) show(message client.Secret) string {
 	text := strings.TrimSpace(message.Reveal())
-	if f.repeatsSecret(text) || f.repeatsSecret(withoutUnprintable(text)) {
+	if f.repeatsSecret(text) || f.repeatsSecret(printable.WithoutInvisible(text)) {
 		return hiddenMessage
 	}
 	if f.service != nil {
-		text = hideUser(text, f.service.Usernames()...)
+		text = printable.Hide(text, f.service.Usernames()...)
 	}
 	return printable.Cut(strings.Join(strings.Fields(text), " "), maxMessageLength)
 }
 
-// withoutUnprintable is a text in which nothing invisible separates the parts of a secret.
-func withoutUnprintable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, text)
-}
-
 func (f messageFilter) repeatsSecret(text string) bool {
-	if f.service != nil && containsCredentials(f.service, text) {
-		return true
+	secrets := slices.Clone(f.secrets)
+	if f.service != nil {
+		for _, secret := range f.service.Secrets() {
+			secrets = append(secrets, secret.Reveal())
+		}
 	}
-	return slices.ContainsFunc(f.secrets, func(secret string) bool { return containsSecret(text, secret) })
+	return slices.ContainsFunc(secrets, func(secret string) bool {
+		return secret != "" && printable.ContainsSecret(text, secret)
+	})
 }
 
 // aboutNoPerson has the requests whose refusal can say nothing about a person: the user wrote the one, and the other
@@ -75,78 +64,4 @@ func (f messageFilter) summary(failure *client.Error) string {
 		return ""
 	}
 	return " Message of the service: " + strings.Join(texts, ": ") + "."
-}
-
-// leavesOf returns the strings and numbers in a decoded JSON value.
-func leavesOf(value any) []string {
-	var leaves []string
-	switch value := value.(type) {
-	case map[string]any:
-		for _, field := range value {
-			leaves = append(leaves, leavesOf(field)...)
-		}
-	case []any:
-		for _, item := range value {
-			leaves = append(leaves, leavesOf(item)...)
-		}
-	case string:
-		leaves = append(leaves, value)
-	case json.Number:
-		leaves = append(leaves, value.String())
-	}
-	return slices.DeleteFunc(leaves, func(leaf string) bool { return leaf == "" })
-}
-
-// minSecret is the length from which a secret counts wherever it is in a text. A shorter one counts only as a word of
-// its own, because most texts contain it by chance.
-const minSecret = 4
-
-// containsSecret reports whether a text contains a secret or a word of it, in any letter case: as it is, or encoded as
-// in a URL, in JSON or in base64.
-func containsSecret(text, secret string) bool {
-	text = strings.ToLower(text)
-	lower := strings.ToLower(secret)
-	if len(secret) < minSecret {
-		return slices.Contains(strings.FieldsFunc(text, notInWord), lower)
-	}
-	parts := slices.Concat([]string{lower}, strings.FieldsFunc(lower, notInWord), encodings(secret))
-	return slices.ContainsFunc(parts, func(part string) bool {
-		return len(part) >= minSecret && strings.Contains(text, strings.ToLower(part))
-	})
-}
-
-func notInWord(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
-}
-
-func encodings(secret string) []string {
-	quoted := strconv.Quote(secret)
-	return []string{
-		url.QueryEscape(secret), url.PathEscape(secret), quoted[1 : len(quoted)-1],
-		base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)),
-	}
-}
-
-// containsCredentials reports whether a text contains a password or secret of the client's credentials, or a token that
-// it used last.
-func containsCredentials(service *client.Client, text string) bool {
-	return slices.ContainsFunc(service.Secrets(), func(secret client.Secret) bool {
-		return secret.Reveal() != "" && containsSecret(text, secret.Reveal())
-	})
-}
-
-// hideUser replaces the client's user name and client ID in a text. They are no secrets, but the name may be personal.
-// A short one is replaced only as a word of its own.
-func hideUser(text string, names ...string) string {
-	for _, name := range names {
-		pattern := "(?i)" + regexp.QuoteMeta(name)
-		switch {
-		case name == "":
-			continue
-		case len(name) < minSecret:
-			pattern = `(?i)\b` + regexp.QuoteMeta(name) + `\b`
-		}
-		text = regexp.MustCompile(pattern).ReplaceAllLiteralString(text, "xxxxx")
-	}
-	return text
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/internal/receiver"
 )
 
 // TestServiceMessage: only operations about no person show what the service says, and nothing that was sent.
@@ -66,24 +65,5 @@ func TestServiceMessage(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestTokensInURLs(t *testing.T) {
-	const hooks = "https://hooks.example.com"
-	token := strings.Repeat("t", receiver.MinTokenLength)
-	for url, want := range map[string]string{
-		hooks + "/idv": hooks + "/idv",
-		hooks:          hooks,
-		"https://u:p@hooks.example.com/idv?key=secret#frag": hooks + "/idv",
-		hooks + "/notifications/team-a/default/" + token:    hooks + "/notifications/team-a/default/xxxxx",
-		hooks + "/a%2Fb/" + token[1:] + "%2F" + "/x":        hooks + "/a%2Fb/xxxxx/x",
-		hooks + "/" + token + "/" + token:                   hooks + "/xxxxx/xxxxx",
-		hooks + "/" + token[1:]:                             hooks + "/" + token[1:],
-		"://":                                               "its URL",
-	} {
-		if got := displayURL(url); got != want {
-			t.Errorf("%s: got %s, want %s", url, got, want)
-		}
 	}
 }

@@ -50,18 +50,12 @@ var (
 	}
 	tokenAuthorizationValidator = formatValidator{
 		requirement: "be Auto, None, Basic or UserBasic",
-		valid: func(s string) bool {
-			return slices.Contains([]client.TokenAuthorization{
-				client.TokenAuthorizationAuto, client.TokenAuthorizationNone, client.TokenAuthorizationBasic,
-				client.TokenAuthorizationUserBasic,
-			}, client.TokenAuthorization(s))
-		},
+		valid: isOneOf(client.TokenAuthorizationAuto, client.TokenAuthorizationNone,
+			client.TokenAuthorizationBasic, client.TokenAuthorizationUserBasic),
 	}
 	grantTypeValidator = formatValidator{
 		requirement: "be password or client_credentials",
-		valid: func(s string) bool {
-			return slices.Contains([]client.GrantType{client.GrantPassword, client.GrantClientCredentials}, client.GrantType(s))
-		},
+		valid:       isOneOf(client.GrantPassword, client.GrantClientCredentials),
 	}
 	durationValidator = formatValidator{
 		requirement: "be a positive duration with a unit, such as 45s or 2m",
@@ -80,6 +74,10 @@ var (
 	}
 )
 
+func isOneOf[T ~string](values ...T) func(string) bool {
+	return func(s string) bool { return slices.Contains(values, T(s)) }
+}
+
 func isReceiverURL(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" {
@@ -88,13 +86,10 @@ func isReceiverURL(s string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && client.IsLoopback(u.Hostname())
 }
 
-// Description implements validator.Describer.
 func (v formatValidator) Description(context.Context) string { return "must " + v.requirement }
 
-// MarkdownDescription implements validator.Describer.
 func (v formatValidator) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
-// ValidateString implements validator.String.
 func (v formatValidator) ValidateString(
 	_ context.Context, req validator.StringRequest, resp *validator.StringResponse,
 ) {

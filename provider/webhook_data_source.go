@@ -12,9 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/receiver"
 )
-
-var _ datasource.DataSourceWithConfigure = (*webhookDataSource)(nil)
 
 type webhookDataSource struct{ dataSource }
 
@@ -47,8 +46,7 @@ func newWebhookDataSource() datasource.DataSource {
 					"does not understand the response; see `complete`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"id": schema.Int64Attribute{
-						Computed:            true,
-						MarkdownDescription: "ID of the webhook; null if the service returns none.",
+						Computed: true, MarkdownDescription: "ID of the webhook; null if the service returns none.",
 					},
 					"url": schema.StringAttribute{
 						Computed:  true,
@@ -81,21 +79,17 @@ func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest
 	if webhooks == nil {
 		return
 	}
-	model.flatten(webhooks)
+	model.Webhooks = convertAll(webhooks.Items, flattenWebhook)
+	model.Complete = types.BoolValue(webhooks.Complete)
 	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)
 }
 
-func (m *webhookDataModel) flatten(webhooks *client.Webhooks) {
-	m.Webhooks = make([]webhookModel, 0, len(webhooks.Items))
-	for _, webhook := range webhooks.Items {
-		url, _ := shownURL(webhook.URL.Reveal())
-		m.Webhooks = append(m.Webhooks, webhookModel{
-			ID:     int64OrNull(storedID(webhook.ID)),
-			URL:    stringOrNull(url),
-			Events: storedEvents(webhook.Events, isCompoundEventName),
-		})
+func flattenWebhook(webhook client.Webhook) webhookModel {
+	return webhookModel{
+		ID:     int64OrNull(storedID(webhook.ID)),
+		URL:    stringOrNull(shownURL(webhook.URL.Reveal())),
+		Events: storedEvents(webhook.Events, isCompoundEventName),
 	}
-	m.Complete = types.BoolValue(webhooks.Complete)
 }
 
 // isCompoundEventName excludes a single word, which may be the name of a person: nobody has configured it.
@@ -103,11 +97,11 @@ func isCompoundEventName(event string) bool {
 	return event == "*" || isEventName(event) && strings.ContainsAny(event, "._:/-")
 }
 
-// shownURL is a URL without the parts that often contain a token. It returns false for what is no URL.
-func shownURL(text string) (string, bool) {
+// shownURL is a URL without the parts that often contain a token; "" for what is no URL.
+func shownURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return "", false
+		return ""
 	}
-	return displayURL(text), true
+	return receiver.DisplayURL(text)
 }

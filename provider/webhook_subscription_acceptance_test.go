@@ -306,6 +306,15 @@ func TestSubscriptionCreateBeforeDestroy(t *testing.T) {
 					if !has(r.errors, "already exists", "create_before_destroy") {
 						t.Errorf("-replace: want an error that names create_before_destroy, got %+v", r.errors)
 					}
+					// The CLI has made the old object deposed by then, and keeps it.
+					w.must(t, "state", "rm", ops)
+					w.configure(t, subscription(application, "https://hooks.example.com/new", abandon)+"import {\n  to = "+ops+
+						fmt.Sprintf("\n  id = \"%d/https://hooks.example.com/new\"\n}\n", application))
+					w.must(t, "apply", "-auto-approve")
+					w.mustPlanNothing(t)
+					if n := s.requests(t, control.SubscribeWebhook); n != 1 {
+						t.Errorf("-replace: want nothing sent, got %d requests", n-1)
+					}
 				}
 			})
 		}

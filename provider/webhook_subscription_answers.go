@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/webhookcache"
 )
 
 const reasonNoApplication = "`application_id` is not set"
@@ -89,32 +90,32 @@ var answers = []*answer{
 
 // answerAbout returns which answer a response is about the subscription to the URL with a digest, and the webhooks with
 // that URL.
-func (r webhookResponse) answerAbout(digest string) (*answer, []client.Webhook) {
-	if r.err != nil {
-		return r.answerOfError(), nil
+func answerAbout(r webhookcache.Response, digest string) (*answer, []client.Webhook) {
+	if r.Err != nil {
+		return answerOfError(r.Err), nil
 	}
-	switch matches := r.byDigest[digest]; {
+	switch matches := r.WithDigest(digest); {
 	case len(matches) > 0:
 		return &answerContainsIt, matches
-	case r.webhooks.Complete:
+	case r.Webhooks.Complete:
 		return &answerListWithoutIt, nil
-	case r.webhooks.Empty:
+	case r.Webhooks.Empty:
 		return &answerEmpty, nil
-	case r.webhooks.List:
+	case r.Webhooks.List:
 		return &answerPartOfList, nil
-	case len(r.webhooks.Items) == 1:
+	case len(r.Webhooks.Items) == 1:
 		return &answerOther, nil
 	default:
 		return &answerUnclear, nil
 	}
 }
 
-func (r webhookResponse) answerOfError() *answer {
-	failure, ok := errors.AsType[*client.Error](r.err)
+func answerOfError(err error) *answer {
+	failure, ok := errors.AsType[*client.Error](err)
 	switch {
-	case client.IsNotFound(r.err):
+	case client.IsNotFound(err):
 		return &answerProblem
-	case client.IsUnprovenNotFound(r.err):
+	case client.IsUnprovenNotFound(err):
 		return &answerForeignNotFound
 	case !ok || failure.Kind != client.KindUnreadable:
 		return &answerFailure

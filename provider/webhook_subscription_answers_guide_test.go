@@ -41,3 +41,8 @@ func TestAnswersGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// String returns the word of the guide.
+func (s lookupStatus) String() string {
+	return [...]string{lookupUnknown: "cannot tell", lookupFound: "present", lookupAbsent: "absent"}[s]
+}

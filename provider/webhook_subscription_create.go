@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/webhookcache"
 )
 
 // defaultTimeout is that of operations whose timeouts are not configured.
@@ -28,8 +29,8 @@ type creation struct {
 	plan       subscriptionModel
 	private    privateData
 	connection *connection
-	lock       *applicationLock // nil without an application
-	timeout    time.Duration    // 0 if it is not configured
+	lock       *webhookcache.Lock // nil without an application
+	timeout    time.Duration      // 0 if it is not configured
 	deadline   time.Time
 	// replaced is the number of equal subscriptions that this one replaces.
 	replaced int
@@ -76,7 +77,7 @@ func (r *subscriptionResource) newCreation(
 // create releases the lock, which other subscriptions of the application wait for.
 func (c *creation) create(ctx context.Context) createResult {
 	if c.lock != nil {
-		defer c.lock.release()
+		defer c.lock.Release()
 	}
 	if kept := c.keepReplaced(); kept {
 		return created
@@ -85,7 +86,7 @@ func (c *creation) create(ctx context.Context) createResult {
 		return notCreated
 	}
 	response, err := c.subscribe(ctx)
-	for waitRetryAfter(ctx, err) {
+	for webhookcache.WaitRetryAfter(ctx, err) {
 		if c.createdMeanwhile(ctx) {
 			return notCreated
 		}
@@ -115,7 +116,7 @@ func (c *creation) mayCreate(ctx context.Context) bool {
 		}
 		return !duplicate
 	}
-	result, err := c.lookup(ctx, c.lock.webhooks.get)
+	result, err := c.lookup(ctx, c.lock.Get)
 	if err == nil && c.replaced > 0 {
 		c.replaced = len(result.matches)
 		return c.plan.checkAlive(ctx, c.lock, result, c.diags)
@@ -124,7 +125,7 @@ func (c *creation) mayCreate(ctx context.Context) bool {
 }
 
 // lookup also finds what this run has created, because the service may return it later.
-func (c *creation) lookup(ctx context.Context, source webhookSource) (lookupResult, error) {
+func (c *creation) lookup(ctx context.Context, source webhookcache.Source) (lookupResult, error) {
 	result, err := c.plan.lookup(ctx, forCreate, source)
 	if _, created := c.connection.created.Load(c.plan.key()); err == nil && result.status != lookupFound && created {
 		result = lookupResult{status: lookupFound}
@@ -145,7 +146,7 @@ func (c *creation) createdMeanwhile(ctx context.Context) bool {
 	if c.lock == nil {
 		return false
 	}
-	result, err := c.lookup(ctx, c.lock.webhooks.get)
+	result, err := c.lookup(ctx, c.lock.Get)
 	switch {
 	case err != nil:
 		c.plan.addLookupError(result, err, c.diags)
@@ -168,7 +169,7 @@ func (c *creation) record(ctx context.Context, response *client.SubscriptionResp
 	switch {
 	case c.lock == nil:
 		return created
-	case c.lock.webhooks.isList():
+	case c.lock.IsList():
 		return createdUnread
 	}
 	c.readBack(ctx)
@@ -193,7 +194,7 @@ func (c *creation) setMatches(result lookupResult) {
 
 // readBack completes the state of a subscription that exists. A failure is only a warning.
 func (c *creation) readBack(ctx context.Context) {
-	result, err := c.plan.lookup(ctx, forRefresh, c.lock.webhooks.getSince(c.private.Created))
+	result, err := c.plan.lookup(ctx, forRefresh, c.lock.GetSince(c.private.Created))
 	switch {
 	case err != nil:
 		c.warnNotReadBack(errorDetail(err))
@@ -214,7 +215,7 @@ func (c *creation) readBackWithOthers(ctx context.Context) {
 			"was interrupted.")
 		return
 	}
-	defer lock.release()
+	defer lock.Release()
 	c.readBack(ctx)
 }
 
@@ -278,7 +279,7 @@ func (c *creation) search(ctx context.Context) lookupResult {
 	result := lookupResult{reason: "the request to read it failed"}
 	for interval := minPollInterval; ; interval = min(2*interval, maxPollInterval) {
 		// An interrupt or a short timeout may have lost the response. One read is due in any case.
-		latest, err := c.plan.lookup(context.WithoutCancel(ctx), forCreate, c.lock.webhooks.refresh)
+		latest, err := c.plan.lookup(context.WithoutCancel(ctx), forCreate, c.lock.Refresh)
 		if err == nil {
 			result = latest
 		}

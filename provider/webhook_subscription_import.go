@@ -15,12 +15,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/receiver"
+	"github.com/mandate-io/idv/internal/webhookcache"
 )
 
 func (r *subscriptionResource) IdentitySchema(
@@ -84,7 +87,7 @@ func parseImportID(id string) (subscriptionIdentity, types.String) {
 		identity.ApplicationID = types.Int64Value(applicationID)
 	}
 	if isReceiverURL(rest) {
-		identity.URLDigest = types.StringValue(urlSHA256(rest))
+		identity.URLDigest = types.StringValue(webhookcache.URLDigest(rest))
 		return identity, types.StringValue(rest)
 	}
 	if strings.HasPrefix(rest, digestPrefix) {
@@ -106,7 +109,7 @@ func parseDigest(text string) (string, bool) {
 // setImported completes an imported subscription with what the service shows. A URL that may contain a token stays out
 // of the state: the user configures it in url_wo.
 func (m *subscriptionModel) setImported(webhook client.Webhook) {
-	if url := webhook.URL.Reveal(); m.URL.IsNull() && isReceiverURL(url) && !mayHaveToken(url) {
+	if url := webhook.URL.Reveal(); m.URL.IsNull() && isReceiverURL(url) && !receiver.MayHaveToken(url) {
 		m.URL = types.StringValue(url)
 	}
 	m.Events = storedEvents(webhook.Events, isEventName)
@@ -123,10 +126,6 @@ var _ list.ListResourceWithConfigure = (*subscriptionListResource)(nil)
 // subscriptionListResource lists the subscriptions of one application for `terraform query`. The service has no list of
 // all subscriptions.
 type subscriptionListResource struct{ subscriptionType }
-
-type subscriptionListModel struct {
-	ApplicationID types.Int64 `tfsdk:"application_id"`
-}
 
 func newSubscriptionListResource() list.ListResource { return &subscriptionListResource{} }
 
@@ -150,9 +149,9 @@ func (l *subscriptionListResource) List(
 	ctx context.Context, req list.ListRequest, stream *list.ListResultsStream,
 ) {
 	var diags diag.Diagnostics
-	var config subscriptionListModel
-	diags.Append(req.Config.Get(ctx, &config)...)
-	webhooks := l.connection.retrieveWebhooks(ctx, config.ApplicationID, "Cannot list the webhook subscriptions", &diags)
+	var application types.Int64
+	diags.Append(req.Config.GetAttribute(ctx, path.Root("application_id"), &application)...)
+	webhooks := l.connection.retrieveWebhooks(ctx, application, "Cannot list the webhook subscriptions", &diags)
 	if webhooks == nil {
 		stream.Results = list.ListResultsStreamDiagnostics(diags)
 		return
@@ -160,11 +159,11 @@ func (l *subscriptionListResource) List(
 	stream.Results = func(push func(list.ListResult) bool) {
 		listed := importable(webhooks)
 		// An object is the newest webhook at least, or an answer that nobody understands.
-		if !webhooks.Complete && !push(incompleteListResult(config.ApplicationID, len(listed))) {
+		if !webhooks.Complete && !push(incompleteListResult(application, len(listed))) {
 			return
 		}
 		for n, webhook := range listed {
-			if req.Limit > 0 && int64(n) >= req.Limit || !push(newListResult(ctx, req, config.ApplicationID, webhook)) {
+			if req.Limit > 0 && int64(n) >= req.Limit || !push(newListResult(ctx, req, application, webhook)) {
 				return
 			}
 		}
@@ -199,12 +198,12 @@ func newListResult(
 	ctx context.Context, req list.ListRequest, application types.Int64, webhook client.Webhook,
 ) list.ListResult {
 	result := req.NewListResult(ctx)
-	identity := subscriptionIdentity{application, types.StringValue(urlSHA256(webhook.URL.Reveal()))}
+	identity := subscriptionIdentity{application, types.StringValue(webhookcache.URLDigest(webhook.URL.Reveal()))}
 	model := importedModel(identity, types.StringNull())
 	model.setComputed()
 	model.setImported(webhook)
 	model.setMatches([]client.Webhook{webhook}, privateData{}, &result.Diagnostics)
-	result.DisplayName = fmt.Sprintf("%d/%s", application.ValueInt64(), hostOf(webhook.URL.Reveal()))
+	result.DisplayName = fmt.Sprintf("%d/%s", application.ValueInt64(), receiver.HostOf(webhook.URL.Reveal()))
 	result.Diagnostics.Append(result.Identity.Set(ctx, identity)...)
 	if req.IncludeResource {
 		result.Diagnostics.Append(result.Resource.Set(ctx, &model)...)
@@ -263,9 +262,8 @@ func timeoutsOf(old map[string]*string) timeouts.Value {
 	if old == nil {
 		return nullTimeouts
 	}
-	values := map[string]attr.Value{}
-	for _, name := range []string{"create", "read"} {
-		values[name] = types.StringPointerValue(old[name])
+	values := map[string]attr.Value{
+		"create": types.StringPointerValue(old["create"]), "read": types.StringPointerValue(old["read"]),
 	}
 	return timeouts.Value{Object: types.ObjectValueMust(nullTimeouts.AttributeTypes(context.Background()), values)}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/webhookcache"
 )
 
 // The response of retrieve webhook is not documented. Only a proof counts as absent: a wrong conclusion ends in a
@@ -60,7 +61,7 @@ func TestLookup(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				m := model(func(m *subscriptionModel) { m.fieldNames = map[string]string{"url": "where_to"} })
 				service := serviceThatReturns(t, test.code, test.body)
-				result, err := m.lookup(t.Context(), purpose, newWebhookCache(service, "where_to").get)
+				result, err := m.lookup(t.Context(), purpose, newWebhookCache(service, "where_to").Get)
 				wantError := test.answer == &answerFailure || purpose == forCreate && test.answer.foreign
 				if (err != nil) != wantError {
 					t.Fatalf("want an error: %v, got %v", wantError, err)
@@ -78,7 +79,7 @@ func TestLookup(t *testing.T) {
 	}
 	t.Run("a failing service is an error", func(t *testing.T) {
 		m := model(nil)
-		_, err := m.lookup(t.Context(), forCreate, newWebhookCache(serviceThatReturns(t, 403, ""), "url").get)
+		_, err := m.lookup(t.Context(), forCreate, newWebhookCache(serviceThatReturns(t, 403, ""), "url").Get)
 		if client.KindOf(err) != client.KindForbidden {
 			t.Errorf("got %v", err)
 		}
@@ -91,8 +92,8 @@ func TestLookup(t *testing.T) {
 	})
 }
 
-func newWebhookCache(service *client.Client, urlField string) *webhookCache {
-	return &webhookCache{service: service, applicationID: 4711, urlField: urlField}
+func newWebhookCache(service *client.Client, urlField string) *webhookcache.Cache {
+	return &webhookcache.Cache{Service: service, ApplicationID: 4711, URLField: urlField}
 }
 
 // serviceThatReturns answers every retrieve webhook in one way, for formats that the sandbox does not have.

@@ -2,8 +2,6 @@ package provider
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -13,7 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/receiver"
+	"github.com/mandate-io/idv/internal/webhookcache"
 )
 
 type subscriptionModel struct {
@@ -90,22 +89,13 @@ func (m *subscriptionModel) identity() subscriptionIdentity {
 	return subscriptionIdentity{ApplicationID: m.ApplicationID, URLDigest: types.StringValue(m.urlDigest())}
 }
 
-// urlSHA256 is the digest of a URL in IDs and identities. All forms of a URL that a service may take for
-// the same have the same digest.
-func urlSHA256(url string) string { return hexSHA256(client.CanonicalURL(url)) }
-
-func hexSHA256(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
 // urlDigest is the digest of the URL that the service has. A state has it in the ID, because it has no url_wo.
 func (m *subscriptionModel) urlDigest() string {
 	if _, digest, found := strings.Cut(m.ID.ValueString(), "/"+digestPrefix); found {
 		return digest
 	}
 	url, _ := m.deliveryURL()
-	return urlSHA256(url)
+	return webhookcache.URLDigest(url)
 }
 
 // configuredURL is the value of url or url_wo.
@@ -149,7 +139,7 @@ func (m *subscriptionModel) receiver() string {
 	if m.URL.IsNull() {
 		return fmt.Sprintf("the URL of %q", m.identity().importID())
 	}
-	return displayURL(m.URL.ValueString())
+	return receiver.DisplayURL(m.URL.ValueString())
 }
 
 // key identifies the subscription in the maps of one run.

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/jsonvalue"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // setResponse stores what response_export_values names, and the service's ID. The format of the response is not
@@ -22,40 +23,42 @@ func (m *subscriptionModel) setResponse(response *client.SubscriptionResponse, d
 	if id := storedID(response.ID); id != 0 && !sent.repeatsSecret(strconv.FormatInt(id, 10)) {
 		m.SubscriptionID = types.Int64Value(id)
 	}
-	value, err := decodeJSON(response.Raw.Reveal())
+	value, err := jsonvalue.Decode(response.Raw.Reveal())
 	if err != nil {
 		value = nil
 	}
 	m.Pointers = pointersOf(value, sent)
-	output := map[string]attr.Value{}
-	missing := []string{}
-	for name, pointer := range stringsOf(m.ExportValues) {
-		exported, found := valueAt(value, pointer)
-		output[name] = textOf(exported)
+	missing := m.setOutput(func(_, pointer string) attr.Value {
+		exported, found := jsonvalue.At(value, pointer)
 		if !found || exported == nil || sent.isRepeatedBy(exported) {
-			output[name], missing = types.StringNull(), append(missing, name)
+			return nil
 		}
-	}
-	m.Output = outputOf(output)
+		return textOf(exported)
+	})
 	warnNoValue(missing, "The response has no value there, or one that repeats `url_wo` or `payload_json_wo`. See "+
 		"`response_pointers`.", diags)
 }
 
 // setNoResponse is setResponse for a subscription whose response is not known.
 func (m *subscriptionModel) setNoResponse() {
-	none := map[string]attr.Value{}
-	for name := range m.ExportValues.Elements() {
-		none[name] = types.StringNull()
-	}
-	m.Pointers, m.Output = types.ListNull(types.StringType), outputOf(none)
+	m.Pointers = types.ListNull(types.StringType)
+	m.setOutput(func(_, _ string) attr.Value { return nil })
 }
 
-// outputOf returns null for no values.
-func outputOf(values map[string]attr.Value) types.Map {
-	if len(values) == 0 {
-		return types.MapNull(types.StringType)
+// setOutput sets the output, which is null without names. It returns the names without a value.
+func (m *subscriptionModel) setOutput(valueAt func(name, pointer string) attr.Value) (missing []string) {
+	output := map[string]attr.Value{}
+	for name, pointer := range stringsOf(m.ExportValues) {
+		output[name] = valueAt(name, pointer)
+		if output[name] == nil {
+			output[name], missing = types.StringNull(), append(missing, name)
+		}
 	}
-	return types.MapValueMust(types.StringType, values)
+	m.Output = types.MapNull(types.StringType)
+	if len(output) > 0 {
+		m.Output = types.MapValueMust(types.StringType, output)
+	}
+	return missing
 }
 
 // planOutput keeps the values whose pointers stay the same. The service shows the response only once.
@@ -69,16 +72,12 @@ func (m *subscriptionModel) planOutput(state *subscriptionModel, diags *diag.Dia
 		return
 	}
 	before, values := stringsOf(state.ExportValues), state.Output.Elements()
-	output, missing := map[string]attr.Value{}, []string{}
-	for name, pointer := range stringsOf(m.ExportValues) {
-		output[name] = types.StringNull()
-		if value, ok := values[name]; ok && before[name] == pointer {
-			output[name] = value
-		} else {
-			missing = append(missing, name)
+	missing := m.setOutput(func(name, pointer string) attr.Value {
+		if before[name] != pointer {
+			return nil
 		}
-	}
-	m.Output = outputOf(output)
+		return values[name]
+	})
 	warnNoValue(missing, "The provider had the response of the service only when it created the subscription.", diags)
 }
 
@@ -91,20 +90,6 @@ func warnNoValue(names []string, reason string, diags *diag.Diagnostics) {
 		"The value of %s is null. %s", strings.Join(names, ", "), reason))
 }
 
-// valueAt returns the value at a JSON pointer (RFC 6901).
-func valueAt(value any, pointer string) (any, bool) {
-	if pointer == "" {
-		return value, true
-	}
-	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		var ok bool
-		if value, ok = memberOf(value, strings.NewReplacer("~1", "/", "~0", "~").Replace(step)); !ok {
-			return nil, false
-		}
-	}
-	return value, true
-}
-
 // textOf returns a string as it is, and all else as JSON.
 func textOf(value any) types.String {
 	if text, ok := value.(string); ok {
@@ -115,56 +100,22 @@ func textOf(value any) types.String {
 
 // isRepeatedBy reports whether a value contains a secret, or is a part of one.
 func (f messageFilter) isRepeatedBy(value any) bool {
-	return f.repeatsSecret(textOf(value).ValueString()) || slices.ContainsFunc(leavesOf(value), func(leaf string) bool {
-		return len(leaf) >= minSecret && slices.ContainsFunc(f.secrets, func(secret string) bool {
-			return strings.Contains(secret, leaf)
-		})
-	})
-}
-
-func memberOf(value any, name string) (any, bool) {
-	switch value := value.(type) {
-	case map[string]any:
-		member, ok := value[name]
-		return member, ok
-	case []any:
-		if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(value) {
-			return value[n], true
-		}
+	isPart := func(leaf string) bool {
+		return len(leaf) >= printable.MinSecret &&
+			slices.ContainsFunc(f.secrets, func(secret string) bool { return strings.Contains(secret, leaf) })
 	}
-	return nil, false
+	return f.repeatsSecret(textOf(value).ValueString()) || slices.ContainsFunc(jsonvalue.Leaves(value), isPart)
 }
 
 // maxPointers limits the attribute response_pointers.
 const maxPointers = 100
 
-// pointersOf returns the pointers to the values of a response, those near its root first. A list shows its first item
-// only. A name that is unusual, that is also a value, or that repeats a secret may be personal, so it is left out with
-// all below it.
+// pointersOf returns the pointers to the values of a response. A name that is unusual, that is also a value, or that
+// repeats a secret may be personal, so it is left out with all below it.
 func pointersOf(value any, sent messageFilter) types.List {
-	var pointers []string
-	values := leavesOf(value)
-	var walk func(at string, value any)
-	walk = func(at string, value any) {
-		switch value := value.(type) {
-		case map[string]any:
-			for name, member := range value {
-				if fieldName.MatchString(name) && !slices.Contains(values, name) && !sent.repeatsSecret(name) {
-					walk(at+"/"+name, member)
-				}
-			}
-		case []any:
-			if len(value) > 0 {
-				walk(at+"/0", value[0])
-			}
-		case nil:
-		default:
-			pointers = append(pointers, at)
-		}
-	}
-	walk("", value)
-	slices.SortFunc(pointers, func(a, b string) int {
-		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), cmp.Compare(a, b))
+	values := jsonvalue.Leaves(value)
+	pointers := jsonvalue.Pointers(value, func(name string) bool {
+		return fieldName.MatchString(name) && !slices.Contains(values, name) && !sent.repeatsSecret(name)
 	})
 	if len(pointers) == 0 {
 		return types.ListNull(types.StringType)

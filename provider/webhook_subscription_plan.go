@@ -96,10 +96,23 @@ func (r *subscriptionResource) planCreate(
 		plan.addNothingToReplaceError(diags)
 	case private.Unchanged:
 		plan.checkDeletionPolicy(causeReplace, diags)
+	case private == (privateData{}) && r.isTainted(plan):
+		plan.addNothingToReplaceError(diags)
 	}
 	if !diags.HasError() {
 		r.planLookup(ctx, plan, diags)
 	}
+}
+
+// isTainted reports whether the state has the subscription, and the service cannot show it. Of a tainted resource, the
+// CLI gives a plan neither the state nor the private data, but it has read it before.
+func (r *subscriptionResource) isTainted(plan *subscriptionModel) bool {
+	if r.connection == nil || !plan.isIdentityKnown() {
+		return false
+	}
+	value, _ := r.connection.read.Load(plan.key())
+	read, ok := value.(abandonedSubscription)
+	return ok && read.sent(plan)
 }
 
 // addNothingToReplaceError is about a replacement without a change of a subscription that the service cannot show. With
@@ -108,7 +121,8 @@ func (m *subscriptionModel) addNothingToReplaceError(diags *diag.Diagnostics) {
 	diags.AddError("The webhook subscription has nothing to replace", fmt.Sprintf(
 		"Terraform is about to replace the subscription to %s, but the request stays the same. A second subscription would "+
 			"deliver each update twice. Nothing was sent.\n\nLeave out the option `-replace`, or remove "+
-			"`replace_triggered_by` from the resource. To create another subscription, change an argument of the request.",
+			"`replace_triggered_by` from the resource. If it is tainted, run `untaint`; if it has another name, add a `moved` "+
+			"block. To create another subscription, change an argument of the request.",
 		m.receiver()))
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/jsonvalue"
 )
 
 // privateData is what the provider keeps about a subscription and what is no attribute. The JSON names are in the
@@ -133,7 +135,7 @@ type writeOnlyDigest struct {
 
 // newWriteOnlyDigest returns nil for a payload that is null, unknown or not JSON.
 func newWriteOnlyDigest(payload types.String) *writeOnlyDigest {
-	value, err := decodeJSON(json.RawMessage(payload.ValueString()))
+	value, err := jsonvalue.Decode([]byte(payload.ValueString()))
 	if err != nil {
 		return nil
 	}

@@ -94,6 +94,41 @@ func TestSubscriptionOfTheAccountIsNotReplacedWithoutAChange(t *testing.T) {
 	})
 }
 
+// Of a tainted resource, a plan gets no state. The provider has read it before, so the plan says that there is nothing
+// to replace: with create_before_destroy, the apply would send a second request.
+func TestTaintedSubscriptionOfTheAccountIsNotCreatedAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		for name, more := range map[string]string{
+			"ABANDON": abandonPolicy, "PREVENT": createBeforeDestroy,
+			"ABANDON, create_before_destroy": abandonPolicy + "\n  " + createBeforeDestroy,
+			"payload_json_wo":                `payload_json_wo = jsonencode({ secret = "s" })` + "\n  " + createBeforeDestroy,
+		} {
+			t.Run(name, func(t *testing.T) {
+				w := c.inProcess(t, s.providerBlock())
+				w.configure(t, subscription(0, receiver, more))
+				w.must(t, "apply", "-auto-approve")
+				s.resetStats(t)
+				w.must(t, "taint", ops)
+				if r := w.run(t, "plan"); len(r.errors) != 1 || !has(r.errors, "nothing to replace", receiver, "`untaint`") {
+					t.Errorf("want an error, got %+v", r.errors)
+				}
+				w.must(t, "untaint", ops)
+				w.mustPlanNothing(t)
+				w.must(t, "taint", ops)
+				w.configure(t, subscription(0, otherReceiver, strings.ReplaceAll(more, createBeforeDestroy, "")+"\n"))
+				if r := w.run(t, "plan"); len(r.errors) != 0 {
+					t.Errorf("a change: got %+v", r.errors)
+				}
+				if n := s.requests(t, control.SubscribeWebhook); n != 0 {
+					t.Errorf("want nothing sent, got %d requests", n)
+				}
+			})
+		}
+	})
+}
+
 // attributesIn returns the lines of a state with an attribute.
 func attributesIn(state, attribute string) string {
 	var lines []string

@@ -15,6 +15,8 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/jsonvalue"
+	"github.com/mandate-io/idv/internal/receiver"
 )
 
 // request returns the request for a subscription whose values are all known.
@@ -111,20 +113,20 @@ func (m *subscriptionModel) requestFields(service *client.Client) requestFields 
 	if !m.URLWriteOnly.IsNull() {
 		fields.attributes[wire.FoldName(m.fieldName("url"))] = path.Empty()
 	}
-	if value, err := decodeJSON(json.RawMessage(m.PayloadJSON.ValueString())); err == nil {
-		fields.secrets = append(fields.secrets, leavesOf(value)...)
+	if value, err := jsonvalue.Decode([]byte(m.PayloadJSON.ValueString())); err == nil {
+		fields.secrets = append(fields.secrets, jsonvalue.Leaves(value)...)
 	}
 	return fields
 }
 
 // secrets are the texts of url_wo and payload_json_wo, and those of the URL that are usually secret.
 func (m *subscriptionModel) secrets() []string {
-	secrets := urlSecrets(m.URL.ValueString(), isToken)
+	secrets := receiver.URLSecrets(m.URL.ValueString(), receiver.MayBeToken)
 	if !m.URLWriteOnly.IsNull() {
-		secrets = urlSecrets(m.URLWriteOnly.ValueString(), func(string) bool { return true })
+		secrets = receiver.URLSecrets(m.URLWriteOnly.ValueString(), func(string) bool { return true })
 	}
-	if value, err := decodeJSON(json.RawMessage(m.PayloadWriteOnly.ValueString())); err == nil {
-		secrets = append(secrets, leavesOf(value)...)
+	if value, err := jsonvalue.Decode([]byte(m.PayloadWriteOnly.ValueString())); err == nil {
+		secrets = append(secrets, jsonvalue.Leaves(value)...)
 	}
 	return secrets
 }
@@ -204,14 +206,14 @@ func (m *subscriptionModel) sendsSameAs(other *subscriptionModel) bool {
 
 // isKnown reports whether the value and everything in it is known.
 func isKnown(value attr.Value) bool {
-	var elements []attr.Value
+	values := []attr.Value{value}
 	switch value := value.(type) {
 	case types.Set:
-		elements = value.Elements()
+		values = append(values, value.Elements()...)
 	case types.Map:
-		elements = slices.Collect(maps.Values(value.Elements()))
+		values = slices.AppendSeq(values, maps.Values(value.Elements()))
 	}
-	return !value.IsUnknown() && !slices.ContainsFunc(elements, attr.Value.IsUnknown)
+	return !slices.ContainsFunc(values, attr.Value.IsUnknown)
 }
 
 // canonicalRequest encodes the stored part of the request without the URL, so that equal requests have equal texts: the
@@ -222,7 +224,7 @@ func (m *subscriptionModel) canonicalRequest() ([]byte, bool) {
 	if err != nil {
 		return nil, false
 	}
-	value, err := decodeJSON(body)
+	value, err := jsonvalue.Decode(body)
 	fields, ok := value.(map[string]any)
 	if err != nil || !ok {
 		return nil, false

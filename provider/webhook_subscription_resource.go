@@ -29,7 +29,6 @@ type subscriptionType struct{ connection *connection }
 
 func newSubscriptionResource() resource.Resource { return &subscriptionResource{} }
 
-// Metadata implements resource.Resource and list.ListResource.
 func (r *subscriptionType) Metadata(
 	_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse,
 ) {
@@ -38,7 +37,6 @@ func (r *subscriptionType) Metadata(
 	resp.ResourceBehavior.MutableIdentity = true
 }
 
-// Configure implements resource.ResourceWithConfigure and list.ListResourceWithConfigure.
 func (r *subscriptionType) Configure(
 	_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse,
 ) {
@@ -91,6 +89,7 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 		state.setComputed()
 	}
 	if state.ApplicationID.IsNull() {
+		r.connection.read.Store(state.key(), abandonedSubscription{state, private})
 		state.warnUnread(importing, private, &resp.Diagnostics)
 	} else if !r.readFromService(ctx, &state, importing, &private, resp) {
 		return

@@ -34,10 +34,13 @@ const subscriptionDescription = "Subscribes a URL to updates about applications 
 func (r *subscriptionResource) Schema(
 	ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse,
 ) {
+	attributes := requestAttributes()
+	maps.Copy(attributes, policyAttributes())
+	maps.Copy(attributes, computedAttributes())
 	resp.Schema = schema.Schema{
 		Version:             1,
 		MarkdownDescription: subscriptionDescription,
-		Attributes:          subscriptionAttributes(),
+		Attributes:          attributes,
 		Blocks: map[string]schema.Block{
 			"timeouts": timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Read: true,
@@ -48,13 +51,6 @@ func (r *subscriptionResource) Schema(
 			}),
 		},
 	}
-}
-
-func subscriptionAttributes() map[string]schema.Attribute {
-	attributes := requestAttributes()
-	maps.Copy(attributes, policyAttributes())
-	maps.Copy(attributes, computedAttributes())
-	return attributes
 }
 
 // requestAttributes describe the request. A change of one that changes the request forces a new subscription.
@@ -76,20 +72,14 @@ func requestAttributes() map[string]schema.Attribute {
 			Optional: true,
 			MarkdownDescription: "Version of `url_wo`. Another `url_wo` with the same version sends nothing. Without a " +
 				"version, another `url_wo` forces a new subscription.",
-			Validators: []validator.Int64{
-				int64validator.AtLeast(0),
-				int64validator.AlsoRequires(path.MatchRoot("url_wo")),
-			},
+			Validators: versionOf("url_wo"),
 		},
 		"events": schema.SetAttribute{
 			Optional: true, Computed: true,
 			ElementType: types.StringType,
 			MarkdownDescription: "Types of the events to deliver, which the service does not document. If omitted, the " +
 				"service's default applies.",
-			Validators: []validator.Set{
-				setvalidator.SizeAtLeast(1),
-				setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
-			},
+			Validators: []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(notEmpty)},
 		},
 		"application_id": schema.Int64Attribute{
 			Optional: true,
@@ -114,12 +104,14 @@ func requestAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Version of `payload_json_wo`. Another payload with the same version sends nothing. " +
 				"Without a version, the provider detects another payload by a digest. Set one if the payload differs in " +
 				"every run or is known only after apply.",
-			Validators: []validator.Int64{
-				int64validator.AtLeast(0),
-				int64validator.AlsoRequires(path.MatchRoot("payload_json_wo")),
-			},
+			Validators: versionOf("payload_json_wo"),
 		},
 	}
+}
+
+// versionOf are the rules for the version of a write-only argument.
+func versionOf(writeOnly string) []validator.Int64 {
+	return []validator.Int64{int64validator.AtLeast(0), int64validator.AlsoRequires(path.MatchRoot(writeOnly))}
 }
 
 // policyAttributes control the provider. A change of one sends nothing.
@@ -133,20 +125,15 @@ func policyAttributes() map[string]schema.Attribute {
 				"and a replacement the configured one. (Default: `PREVENT`)",
 			Validators: []validator.String{stringvalidator.OneOf(deletionPrevent, deletionAbandon)},
 		},
-		"response_export_values": exportValuesAttribute,
+		"response_export_values": schema.MapAttribute{
+			Optional:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "What to keep of the response to the subscription, as JSON pointers (RFC 6901) by name, " +
+				"such as `{ secret = \"/signing/secret\" }`. Terraform stores the values in the state as `output`, and " +
+				"nothing else of the response.",
+			Validators: []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.ValueStringsAre(jsonPointerValidator)},
+		},
 	}
-}
-
-var exportValuesAttribute = schema.MapAttribute{
-	Optional:    true,
-	ElementType: types.StringType,
-	MarkdownDescription: "What to keep of the response to the subscription, as JSON pointers (RFC 6901) by name, such " +
-		"as `{ secret = \"/signing/secret\" }`. Terraform stores the values in the state as `output`, and nothing else " +
-		"of the response.",
-	Validators: []validator.Map{
-		mapvalidator.SizeAtLeast(1),
-		mapvalidator.ValueStringsAre(jsonPointerValidator),
-	},
 }
 
 // computedAttributes hold what the provider learns from the service.

@@ -53,9 +53,15 @@ var layers = []layer{
 	{dir: "internal/reference", never: both},
 	{dir: "internal/tolerant", may: []string{"api"}, never: terraform},
 	{dir: "internal/receiver", never: both},
+	{dir: "internal/jsonvalue", never: both},
+	{dir: "internal/webhookcache", may: []string{"internal/client"}, never: both},
+	{dir: "internal/pluginserver", never: kubernetes},
 	{dir: "internal/version", never: both},
 	{
-		dir: "provider", may: []string{"internal/client", "internal/printable", "internal/receiver", "internal/reference"},
+		dir: "provider", may: []string{
+			"internal/client", "internal/jsonvalue", "internal/pluginserver", "internal/printable", "internal/receiver",
+			"internal/reference", "internal/webhookcache",
+		},
 		tests: []string{"internal/sandbox"}, never: kubernetes,
 	},
 	{dir: "operator/apierror", may: []string{"internal/tolerant"}, never: terraform},

@@ -1,4 +1,4 @@
-package provider
+package printable
 
 import "testing"
 
@@ -16,20 +16,20 @@ func TestContainsSecret(t *testing.T) {
 		{"The pin is wrong", "pin", "a short one, as a word", true},
 		{"Spinning", "pin", "a short one, by chance", false},
 	} {
-		if got := containsSecret(c.text, c.secret); got != c.want {
-			t.Errorf("%s: containsSecret(%q, %q) = %t", c.why, c.text, c.secret, got)
+		if got := ContainsSecret(c.text, c.secret); got != c.want {
+			t.Errorf("%s: ContainsSecret(%q, %q) = %t", c.why, c.text, c.secret, got)
 		}
 	}
 }
 
-func TestHideUser(t *testing.T) {
+func TestHide(t *testing.T) {
 	for name, want := range map[string]string{
 		"anna":             "Not xxxxx, nor xxxxxbelle, nor u",
 		"u":                "Not Anna, nor annabelle, nor xxxxx",
 		"":                 "Not Anna, nor annabelle, nor u",
 		"anna@example.com": "Not Anna, nor annabelle, nor u",
 	} {
-		if got := hideUser("Not Anna, nor annabelle, nor u", name, ""); got != want {
+		if got := Hide("Not Anna, nor annabelle, nor u", name, ""); got != want {
 			t.Errorf("user %q: %q, want %q", name, got, want)
 		}
 	}

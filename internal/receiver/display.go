@@ -1,28 +1,28 @@
-package provider
+package receiver
 
 import (
 	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/mandate-io/idv/internal/receiver"
 )
 
 // hiddenToken replaces a token, as url.URL.Redacted replaces a password.
 const hiddenToken = "xxxxx"
 
-// displayURL returns a URL without the parts that often contain a token: user, query, fragment, and long segments of
+// DisplayURL returns a URL without the parts that often contain a token: user, query, fragment, and long segments of
 // the path.
-func displayURL(text string) string {
+func DisplayURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return "its URL"
 	}
-	removeSecrets(u)
+	u.User = nil
+	u.RawQuery, u.ForceQuery = "", false
+	u.Fragment, u.RawFragment = "", ""
 	segments := strings.Split(u.EscapedPath(), "/")
 	for n, segment := range segments {
-		if isToken(segment) {
+		if MayBeToken(segment) {
 			segments[n] = hiddenToken
 		}
 	}
@@ -33,26 +33,19 @@ func displayURL(text string) string {
 	return u.String()
 }
 
-// removeSecrets removes the user, the query and the fragment of a URL.
-func removeSecrets(u *url.URL) {
-	u.User = nil
-	u.RawQuery, u.ForceQuery = "", false
-	u.Fragment, u.RawFragment = "", ""
-}
+// MayBeToken reports whether a segment of a path is as long as a token of the operator's receiver.
+func MayBeToken(segment string) bool { return utf8.RuneCountInString(segment) >= MinTokenLength }
 
-// isToken reports whether a segment of a path is as long as a token of the operator's receiver.
-func isToken(segment string) bool { return utf8.RuneCountInString(segment) >= receiver.MinTokenLength }
-
-// mayHaveToken reports whether a part of a URL may be a token: the user, the query, the fragment, and a segment of the
+// MayHaveToken reports whether a part of a URL may be a token: the user, the query, the fragment, and a segment of the
 // path that is long or has digits.
-func mayHaveToken(text string) bool {
-	return displayURL(text) != text || len(urlSecrets(text, func(segment string) bool {
+func MayHaveToken(text string) bool {
+	return DisplayURL(text) != text || len(URLSecrets(text, func(segment string) bool {
 		return len(segment) >= 16 || len(segment) >= 8 && strings.ContainsAny(segment, "0123456789")
 	})) > 0
 }
 
-// hostOf is the part of a URL that never has a token.
-func hostOf(text string) string {
+// HostOf is the part of a URL that never has a token.
+func HostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return "its URL"
@@ -60,9 +53,9 @@ func hostOf(text string) string {
 	return u.Host
 }
 
-// urlSecrets returns the parts of a URL that displayURL leaves out, and of the user and the segments of the path those
+// URLSecrets returns the parts of a URL that DisplayURL leaves out, and of the user and the segments of the path those
 // that are secret.
-func urlSecrets(text string, isSecret func(part string) bool) []string {
+func URLSecrets(text string, isSecret func(part string) bool) []string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return []string{text}

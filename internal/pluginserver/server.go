@@ -1,23 +1,26 @@
-package provider
+// Package pluginserver works around two defects of the server of terraform-plugin-framework, for which no upstream
+// issue is known: it keeps the contexts of requests (see withReleasedContext), and OpenTofu sends null arguments of
+// functions as nothing (see CallFunction). To delete the first workaround, delete the other methods. To delete both,
+// delete the package, and serve the framework itself.
+package pluginserver
 
 import (
 	"context"
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// NewServer returns the constructor of a server of the plugin protocol.
-func NewServer(version string) func() tfprotov6.ProviderServer {
-	return func() tfprotov6.ProviderServer {
-		framework := providerserver.NewProtocol6(New(version)())()
-		if all, ok := framework.(frameworkServer); ok {
-			return server{all}
-		}
-		return framework // of another version of the framework; only null arguments of functions fail on OpenTofu
+// New returns a server of the plugin protocol.
+func New(p provider.Provider) tfprotov6.ProviderServer {
+	framework := providerserver.NewProtocol6(p)()
+	if all, ok := framework.(frameworkServer); ok {
+		return server{all}
 	}
+	return framework // of another version of the framework; only null arguments of functions fail on OpenTofu
 }
 
 // frameworkServer has what the framework's server does beyond the least: tf6server asks for it by type.
@@ -27,9 +30,6 @@ type frameworkServer interface {
 	tfprotov6.ActionServer
 }
 
-// server works around two defects, for which no upstream issue is known: the framework keeps the contexts of requests
-// (see withReleasedContext), and OpenTofu sends null arguments of functions as nothing (see CallFunction). To delete
-// the first workaround, delete the other methods. To delete both, serve the framework itself.
 type server struct{ frameworkServer }
 
 // CallFunction implements tfprotov6.FunctionServer. OpenTofu 1.12 sends a null argument as a value without data, which
@@ -46,56 +46,48 @@ func (s server) CallFunction(
 	return withReleasedContext(ctx, req, s.frameworkServer.CallFunction)
 }
 
-// ValidateResourceConfig implements tfprotov6.ResourceServer.
 func (s server) ValidateResourceConfig(
 	ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest,
 ) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.ValidateResourceConfig)
 }
 
-// UpgradeResourceState implements tfprotov6.ResourceServer.
 func (s server) UpgradeResourceState(
 	ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest,
 ) (*tfprotov6.UpgradeResourceStateResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.UpgradeResourceState)
 }
 
-// UpgradeResourceIdentity implements tfprotov6.ResourceServer.
 func (s server) UpgradeResourceIdentity(
 	ctx context.Context, req *tfprotov6.UpgradeResourceIdentityRequest,
 ) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.UpgradeResourceIdentity)
 }
 
-// ReadResource implements tfprotov6.ResourceServer.
 func (s server) ReadResource(
 	ctx context.Context, req *tfprotov6.ReadResourceRequest,
 ) (*tfprotov6.ReadResourceResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.ReadResource)
 }
 
-// PlanResourceChange implements tfprotov6.ResourceServer.
 func (s server) PlanResourceChange(
 	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
 ) (*tfprotov6.PlanResourceChangeResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.PlanResourceChange)
 }
 
-// ApplyResourceChange implements tfprotov6.ResourceServer.
 func (s server) ApplyResourceChange(
 	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
 ) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.ApplyResourceChange)
 }
 
-// ImportResourceState implements tfprotov6.ResourceServer.
 func (s server) ImportResourceState(
 	ctx context.Context, req *tfprotov6.ImportResourceStateRequest,
 ) (*tfprotov6.ImportResourceStateResponse, error) {
 	return withReleasedContext(ctx, req, s.frameworkServer.ImportResourceState)
 }
 
-// ReadDataSource implements tfprotov6.DataSourceServer.
 func (s server) ReadDataSource(
 	ctx context.Context, req *tfprotov6.ReadDataSourceRequest,
 ) (*tfprotov6.ReadDataSourceResponse, error) {
@@ -129,14 +121,10 @@ type releasedContext struct {
 
 func (c *releasedContext) context() context.Context { return *c.inner.Load() }
 
-// Deadline implements context.Context.
 func (c *releasedContext) Deadline() (time.Time, bool) { return c.context().Deadline() }
 
-// Done implements context.Context.
 func (c *releasedContext) Done() <-chan struct{} { return c.context().Done() }
 
-// Err implements context.Context.
 func (c *releasedContext) Err() error { return c.context().Err() }
 
-// Value implements context.Context.
 func (c *releasedContext) Value(key any) any { return c.context().Value(key) }
