@@ -14,6 +14,7 @@ func (w *world) stalls() {
 	w.Files[cluster.MandatesDir+"hooli.yaml"] = hooli
 	w.Kubectl("create", "secret", "generic", "hooli-signer", "--namespace", cluster.Namespace,
 		"--from-literal=email="+cluster.NoAddress)
+	w.Kubectl("label", "secret", "hooli-signer", "--namespace", cluster.Namespace, v1alpha1.SecretUseLabel+"=individual")
 	w.Publish()
 	w.synced()
 	w.until(onboarding, "Degraded", func(a *application) bool { return a.Status.Health.Status == "Degraded" })
