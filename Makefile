@@ -214,6 +214,10 @@ answers: $(call tools_of,chaos) ## Answer what e-mails or lasts with every statu
 plans: $(call tools_of,chaos) ## Compare 500 plans of random changes with what then happens (make test: eight)
 	PLANPAIRS=500 $(GO_TEST) -count=1 -v -timeout=0 -run='^TestPlanAgrees$$' ./plugin
 
+.PHONY: moves
+moves: $(call tools_of,chaos) ## Move 2,800 Mandates in all states to other clusters (make test: 14)
+	MOVECOPIES=200 $(GO_TEST) -count=1 -v -timeout=0 -run='^TestMove$$' ./plugin
+
 SCHEMATIME ?= 10m
 
 .PHONY: schemas

@@ -1,7 +1,10 @@
 package plugin
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,59 +14,119 @@ import (
 )
 
 func (s *session) adoptCommand() *cobra.Command {
-	timeout, output := time.Duration(0), outputFlag{}
+	timeout, file := time.Duration(0), ""
+	output := outputFlag{}
 	command := &cobra.Command{
-		Use:   "adopt NAME APPLICATION_ID",
-		Short: "Bind a Mandate to an application that exists",
+		Use:   "adopt NAME APPLICATION_ID | --from FILE",
+		Short: "Bind Mandates to applications that exist",
 		Long: "Bind a Mandate to an application that exists at the service, and wait for the result. Use this if the id " +
 			"was lost (OutcomeUnknown), or after a restore (ReferenceConflict). The operator binds the application only if " +
-			"it has the Mandate's reference. The command e-mails nobody.",
-		Example:           "  kubectl mandate adopt -n onboarding acme 4711",
-		Args:              exactArgs(2),
+			"it has the Mandate's reference. With --from, bind all Mandates of a file, and say which ones are not bound: of " +
+			"lines or CSV with NAME and APPLICATION_ID, of a JSON list with name and applicationID, or of an export. The " +
+			"command e-mails nobody.",
+		Example: "  kubectl mandate adopt -n onboarding acme 4711\n" +
+			"  kubectl mandate adopt -n onboarding --from ids.csv",
 		ValidArgsFunction: s.completeMandates(false),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			id, err := strconv.ParseInt(arguments[1], 10, 64)
-			if err != nil || id < 1 {
-				return fmt.Errorf("APPLICATION_ID %q: must be a whole number above 0, as the service shows it", arguments[1])
+			wanted, err := s.adoptionsOf(command, arguments, file)
+			if err != nil {
+				return err
 			}
 			c, err := s.cluster()
 			if err != nil {
 				return err
 			}
-			name := arguments[0]
-			m, err := c.mandate(command.Context(), name)
-			if err != nil {
-				return err
-			}
-			if bound := m.Status.ApplicationID; bound != nil {
-				if *bound == id {
-					fmt.Fprintf(output.text(s), "The Mandate %s has the application %d already. Nothing was changed.\n", name, id)
-					return nil
-				}
-				return &exitError{exitNotReached, fmt.Errorf("the Mandate %s has the application %d, which cannot "+
-					"change; nothing was changed", name, *bound)}
-			}
-			s.warnGitOps(m, "adopt")
-			if err := c.changeMandate(command.Context(), m, func(m *v1alpha1.Mandate) {
-				m.Spec.Adopt = &v1alpha1.Adoption{ApplicationID: id}
-			}); err != nil {
-				return err
-			}
-			fmt.Fprintf(output.text(s), "Set spec.adopt.applicationID of the Mandate %s to %d. The operator checks that the "+
-				"application has the Mandate's reference.\n", name, id)
-			ctx, cancel := withTimeout(command.Context(), timeout)
-			defer cancel()
-			if m, err = c.waitFor(ctx, name, isAdopted); err != nil {
-				return err
-			}
-			fmt.Fprintln(output.text(s), "The Mandate is bound. Nobody was e-mailed. spec.adopt has no effect any more.")
-			v := newView(facts{mandate: m})
-			return output.print(s.Out, false, v.printed())
+			return s.adopt(command.Context(), c, wanted, timeout, &output)
 		},
 	}
+	command.Flags().StringVar(&file, "from", "", "Bind the Mandates of this file, or with - of the standard input.")
+	_ = command.MarkFlagFilename("from") // the flag exists
 	output.addTo(command)
 	addTimeout(command, &timeout, time.Minute)
 	return command
+}
+
+// adoptionsOf are those of the arguments or of the file.
+func (s *session) adoptionsOf(command *cobra.Command, arguments []string, file string) ([]adoption, error) {
+	if file == "" {
+		if err := exactArgs(2)(command, arguments); err != nil {
+			return nil, err
+		}
+		id, err := strconv.ParseInt(arguments[1], 10, 64)
+		if err != nil || id < 1 {
+			return nil, fmt.Errorf("APPLICATION_ID %q: must be a whole number above 0, as the service shows it", arguments[1])
+		}
+		return []adoption{{Name: arguments[0], ApplicationID: id}}, nil
+	}
+	if err := exactArgs(0)(command, arguments); err != nil {
+		return nil, err
+	}
+	content, err := s.openFile(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }()
+	return readAdoptions(content)
+}
+
+// adopt has the operator bind all Mandates, and then waits for each.
+func (s *session) adopt(
+	ctx context.Context, c *cluster, wanted []adoption, timeout time.Duration, output *outputFlag,
+) error {
+	ctx, cancel := withTimeout(ctx, timeout)
+	defer cancel()
+	var problems []error
+	begun := slices.DeleteFunc(slices.Clone(wanted), func(a adoption) bool {
+		isBegun, err := s.beginAdoption(ctx, c.in(a.Namespace), a, output)
+		if err != nil {
+			problems = append(problems, err)
+		}
+		return !isBegun
+	})
+	var all []printed
+	for _, a := range begun {
+		m, err := c.in(a.Namespace).waitFor(ctx, a.Name, isAdopted)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		fmt.Fprintf(output.text(s), "The Mandate %s is bound. Nobody was e-mailed. spec.adopt has no effect any more.\n",
+			a.Name)
+		v := newView(facts{mandate: m})
+		all = append(all, v.printed())
+	}
+	if len(wanted) > 1 && len(problems) > 0 {
+		problems = append(problems, fmt.Errorf("%d of %d Mandates are not bound", len(problems), len(wanted)))
+	}
+	if len(all) > 0 {
+		problems = append(problems, output.print(s.Out, false, all...))
+	}
+	return errors.Join(problems...)
+}
+
+// beginAdoption sets spec.adopt, and reports whether to wait for the operator.
+func (s *session) beginAdoption(ctx context.Context, c *cluster, a adoption, output *outputFlag) (bool, error) {
+	m, err := c.mandate(ctx, a.Name)
+	if err != nil {
+		return false, err
+	}
+	if bound := m.Status.ApplicationID; bound != nil {
+		if *bound == a.ApplicationID {
+			fmt.Fprintf(output.text(s), "The Mandate %s has the application %d already. Nothing was changed.\n", a.Name, *bound)
+			return false, nil
+		}
+		return false, &exitError{exitNotReached, fmt.Errorf("the Mandate %s has the application %d, which cannot "+
+			"change; nothing was changed", a.Name, *bound)}
+	}
+	s.warnGitOps(m, "adopt")
+	if err := c.changeMandate(ctx, m, func(m *v1alpha1.Mandate) {
+		m.Spec.Adopt = &v1alpha1.Adoption{ApplicationID: a.ApplicationID}
+	}); err != nil {
+		return false, fmt.Errorf("the Mandate %s: %w", a.Name, err)
+	}
+	fmt.Fprintf(output.text(s), "Set spec.adopt.applicationID of the Mandate %s to %d. The operator checks that the "+
+		"application has the Mandate's reference.\n", a.Name, a.ApplicationID)
+	return true, nil
 }
 
 // isAdopted also waits while the reason is one from before spec.adopt was set.

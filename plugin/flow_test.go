@@ -335,7 +335,7 @@ func TestAdopt(t *testing.T) {
 	w.contains(w.run("", 3, "adopt", "acme", "1"), "AdoptionRefused")
 	applications, err := w.sandbox.Applications(t.Context())
 	w.check(err)
-	w.contains(w.run("", 0, "adopt", "acme", strconv.FormatInt(applications[0].ID, 10)), "The Mandate is bound")
+	w.contains(w.run("", 0, "adopt", "acme", strconv.FormatInt(applications[0].ID, 10)), "The Mandate acme is bound")
 	w.emails(1)
 }
 

@@ -147,3 +147,12 @@ func (c *cluster) each(
 		}
 	}
 }
+
+// in is the cluster with another namespace, if one is given.
+func (c *cluster) in(namespace string) *cluster {
+	other := *c
+	if namespace != "" {
+		other.namespace = namespace
+	}
+	return &other
+}

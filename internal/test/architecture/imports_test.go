@@ -125,8 +125,8 @@ var layers = []layer{
 	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox", "internal/version"}, never: both},
 	{
 		dir: "plugin", may: []string{
-			"api", "docs", "internal/client", "internal/lifecycle", "internal/printable", "internal/sandbox/config",
-			"internal/sandbox/dialect", "internal/tolerant", "operator/plan",
+			"api", "docs", "internal/client", "internal/lifecycle", "internal/printable", "internal/reference",
+			"internal/sandbox/config", "internal/sandbox/dialect", "internal/tolerant", "operator/plan",
 		},
 		tests: []string{"internal/sandbox", "internal/test/testenv"}, never: terraform,
 	},
