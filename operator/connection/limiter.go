@@ -154,13 +154,6 @@ func (l *ConcurrencyLimiter) Release(object types.NamespacedName) {
 	w.become(gone)
 }
 
-// Uses reports whether an object has a slot.
-func (l *ConcurrencyLimiter) Uses(object types.NamespacedName) bool {
-	l.limiters.mu.Lock()
-	defer l.limiters.mu.Unlock()
-	return l.using[object] != nil
-}
-
 // ReadsAreSlow reports whether the last read took long, or one that is under way does.
 func (l *ConcurrencyLimiter) ReadsAreSlow() bool {
 	l.limiters.mu.Lock()

@@ -90,7 +90,7 @@ type Registry struct {
 	// Changes has the connections that changed in a way that Mandates may wait for. It has one reader.
 	Changes chan event.TypedGenericEvent[Key]
 	// ServiceChanged is called when the status of a service may have to show something else: its circuit breaker changes,
-	// there is a new proof or name of a state, or the first create begins. It must not block. Set it before use.
+	// or there is a new proof or name of a state. It must not block. Set it before use.
 	ServiceChanged func(Key)
 	// Mandates and Actions are the limiters for the two kinds of objects that use connections.
 	Mandates, Actions *Limiters
@@ -117,12 +117,6 @@ func NewRegistry(concurrency int) *Registry {
 		entries: map[Key]*entry{}, proofs: map[Key][]v1alpha1.SameAccount{}, states: map[Key]map[string]time.Time{},
 		ServiceChanged: func(Key) {},
 	}
-}
-
-// Uses reports whether a Mandate has a slot of a connection: a create may be under way that its status does not show
-// yet.
-func (r *Registry) Uses(key Key, mandate types.NamespacedName) bool {
-	return r.entry(key).mandates.Uses(mandate)
 }
 
 // Breaker gives the circuit breaker of a connection, which lasts until Remove.

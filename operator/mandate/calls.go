@@ -196,9 +196,6 @@ func (r *reconciliation) verify(ctx context.Context) {
 	r.facts.attempt.phase = attemptWithdrawn
 	if same {
 		r.facts.attempt.phase = attemptVerified
-		if !r.session.InUse { // it has to last until deletionPolicy is carried out, and nobody sees the create meanwhile
-			r.config.Services.Connections.ServiceChanged(r.session.Key)
-		}
 	}
 	if err != nil {
 		r.facts.attempt.why = v1alpha1.ReasonRetrying

@@ -158,11 +158,7 @@ func (r *Reconciler) dependents(
 	err = r.config.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace),
 		client.MatchingFields{connection.MandateField: key.String()}, client.UnsafeDisableDeepCopy)
 	for i := range mandates.Items {
-		mandate := &mandates.Items[i]
-		found.add(mandate, names)
-		if !needsService(mandate) && r.config.Connections.Uses(key, client.ObjectKeyFromObject(mandate)) {
-			found.needed++
-		}
+		found.add(&mandates.Items[i], names)
 	}
 	return found, err
 }

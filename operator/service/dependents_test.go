@@ -45,9 +45,7 @@ func TestApplicationsMissing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := &Reconciler{config: Config{
-				Cache: mandates{confirming: c.confirming}, Connections: connection.NewRegistry(1),
-			}}
+			r := &Reconciler{config: Config{Cache: mandates{confirming: c.confirming}}}
 			found, err := r.dependents(t.Context(), connection.Key{}, lifecycle.Names{})
 			missing := found.confirming >= manyMissing
 			if err != nil || missing != c.missing {
