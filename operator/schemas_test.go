@@ -60,7 +60,8 @@ var drawnKinds = map[string]string{
 
 // holdsTime are the fields with a time. The API server takes a list instead of one and, in conditions, times that Go
 // cannot read. The field is then left out.
-var holdsTime = regexp.MustCompile(`(Time|createBefore|conditions|attempt|actions|subscription|notifications)$`)
+var holdsTime = regexp.MustCompile(
+	`(Time|createBefore|conditions|attempt|actions|subscription|notifications|status\.creation|status\.states)$`)
 
 // Whatever the API server takes, the operator decodes: one object that it could not decode was once in the way of all
 // others. The objects are drawn from the schemas of the CRDs, and from what metadata may hold.
