@@ -3,8 +3,6 @@ package plugin
 import (
 	"bufio"
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +20,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/reference"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // moved are objects on their way to another cluster.
@@ -69,6 +68,9 @@ func (f *moved) objects() (objects []client.Object) {
 // lostRecord is the recordUID of a record whose own one is not known. The operator takes every record for restored that
 // has another uid than its own there: it creates nothing, and carries out no action that the record does not have.
 const lostRecord types.UID = "lost"
+
+// lostAccount is the account of such a record where the service does not show its own: it is nobody's.
+const lostAccount = "00000000000000000000000000000000"
 
 // makePortable removes what belongs to one cluster. A service is suspended. A record without a recordUID has a create
 // under way, which the other cluster must not send again.
@@ -173,13 +175,11 @@ func serviceOf(m *v1alpha1.Mandate) serviceKey {
 // recordFromStatus is in place of a record that is not there. It has the application that the status shows. If that
 // shows none, one may exist all the same, and a person has to say that it does not.
 func recordFromStatus(m *v1alpha1.Mandate, s service) *v1alpha1.ApplicationRecord {
-	var salt [16]byte
-	_, _ = rand.Read(salt[:]) // it never fails
 	settings, key := s.Settings(), serviceOf(m)
 	record := &v1alpha1.ApplicationRecord{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name}}
 	record.Spec = v1alpha1.ApplicationRecordSpec{
-		RecordUID: lostRecord, Salt: hex.EncodeToString(salt[:]), ServiceURL: idv.NormalBaseURL(settings.BaseURL),
-		Account: cmp.Or(s.ServiceStatus().Account, strings.Repeat("0", 2*len(salt))),
+		RecordUID: lostRecord, Salt: ledger.NewSalt(), ServiceURL: idv.NormalBaseURL(settings.BaseURL),
+		Account: cmp.Or(s.ServiceStatus().Account, lostAccount),
 		Reference: cmp.Or(m.Status.Reference, m.Spec.Reference,
 			reference.Mandate(settings.ReferencePrefix, m.Namespace, m.Name)),
 		ServiceRef:    v1alpha1.IdentityServiceReference{Kind: key.kind, Name: key.name},
@@ -200,8 +200,7 @@ func recordFromStatus(m *v1alpha1.Mandate, s service) *v1alpha1.ApplicationRecor
 func mergeRecord(current, from *v1alpha1.ApplicationRecord) (merged *v1alpha1.ApplicationRecord, problem string) {
 	here, there := &current.Spec, &from.Spec
 	isOwn := here.RecordUID == "" || here.RecordUID == current.UID
-	create := createOf(current)
-	mayExist := here.ApplicationID != nil || create != nil && create.Sends > 0
+	create, mayExist := ledger.CreateOf(current), ledger.MayExist(current)
 	merged = current.DeepCopy()
 	switch {
 	case here.Salt == there.Salt:
@@ -229,14 +228,4 @@ func mergeRecord(current, from *v1alpha1.ApplicationRecord) (merged *v1alpha1.Ap
 		merged.Spec.Reference, merged.Spec.Account = there.Reference, there.Account
 	}
 	return merged, ""
-}
-
-// createOf is the create of a record; nil if there is none.
-func createOf(record *v1alpha1.ApplicationRecord) *v1alpha1.Call {
-	for i := range record.Spec.Calls {
-		if record.Spec.Calls[i].Kind == v1alpha1.CallCreate {
-			return &record.Spec.Calls[i]
-		}
-	}
-	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/internal/webhookcache"
+	"github.com/mandate-io/idv/provider/webhookcache"
 )
 
 // connection is the provider data: what everything below one provider block shares during one run.

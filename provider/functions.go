@@ -13,7 +13,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/internal/reference"
-	"github.com/mandate-io/idv/internal/webhookcache"
+	"github.com/mandate-io/idv/provider/webhookcache"
 )
 
 // describedFunction is what all functions have.

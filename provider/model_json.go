@@ -5,7 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mandate-io/idv/internal/jsonvalue"
+	"github.com/mandate-io/idv/provider/jsonvalue"
 )
 
 // normalizeJSON sorts the keys and removes the spacing, so that an output made of the value does not change from run to

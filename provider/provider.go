@@ -26,7 +26,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
-	"github.com/mandate-io/idv/internal/pluginserver"
+	"github.com/mandate-io/idv/provider/pluginserver"
 )
 
 // Address is the source address of the provider.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/internal/webhookcache"
+	"github.com/mandate-io/idv/provider/webhookcache"
 )
 
 const reasonNoApplication = "`application_id` is not set"

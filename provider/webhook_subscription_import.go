@@ -23,7 +23,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/receiver"
-	"github.com/mandate-io/idv/internal/webhookcache"
+	"github.com/mandate-io/idv/provider/webhookcache"
 )
 
 func (r *subscriptionResource) IdentitySchema(

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/internal/webhookcache"
+	"github.com/mandate-io/idv/provider/webhookcache"
 )
 
 // lookupResult says whether the service has a subscription.

@@ -1,16 +1,13 @@
 package provider
 
 import (
-	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/internal/webhookcache"
+	"github.com/mandate-io/idv/internal/test/webhookservice"
+	"github.com/mandate-io/idv/provider/webhookcache"
 )
 
 // The response of retrieve webhook is not documented. Only a proof counts as absent: a wrong conclusion ends in a
@@ -60,7 +57,7 @@ func TestLookup(t *testing.T) {
 		for _, purpose := range []lookupPurpose{forCreate, forRefresh, forImport} {
 			t.Run(name, func(t *testing.T) {
 				m := model(func(m *subscriptionModel) { m.fieldNames = map[string]string{"url": "where_to"} })
-				service := serviceThatReturns(t, test.code, test.body)
+				service := webhookservice.New(t, test.code, test.body)
 				result, err := m.lookup(t.Context(), purpose, newWebhookCache(service, "where_to").Get)
 				wantError := test.answer == &answerFailure || purpose == forCreate && test.answer.foreign
 				if (err != nil) != wantError {
@@ -79,7 +76,7 @@ func TestLookup(t *testing.T) {
 	}
 	t.Run("a failing service is an error", func(t *testing.T) {
 		m := model(nil)
-		_, err := m.lookup(t.Context(), forCreate, newWebhookCache(serviceThatReturns(t, 403, ""), "url").Get)
+		_, err := m.lookup(t.Context(), forCreate, newWebhookCache(webhookservice.New(t, 403, ""), "url").Get)
 		if client.KindOf(err) != client.KindForbidden {
 			t.Errorf("got %v", err)
 		}
@@ -93,29 +90,5 @@ func TestLookup(t *testing.T) {
 }
 
 func newWebhookCache(service *client.Client, urlField string) *webhookcache.Cache {
-	return &webhookcache.Cache{Service: service, ApplicationID: 4711, URLField: urlField}
-}
-
-// serviceThatReturns answers every retrieve webhook in one way, for formats that the sandbox does not have.
-func serviceThatReturns(t *testing.T, status int, body string) *client.Client {
-	t.Helper()
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /api/v1/ext/authentications/token", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"access_token": "t", "token_type": "Bearer"}`)
-	})
-	mux.HandleFunc("GET /api/v1/ext/webhooks/retrieve/4711", func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, body)
-	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	c, err := client.New(client.Config{
-		BaseURL:     server.URL,
-		Credentials: client.Credentials{Username: "u", Password: client.Hide("p")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
+	return &webhookcache.Cache{Service: service, ApplicationID: webhookservice.ApplicationID, URLField: urlField}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/receiver"
-	"github.com/mandate-io/idv/internal/webhookcache"
+	"github.com/mandate-io/idv/provider/webhookcache"
 )
 
 type subscriptionModel struct {

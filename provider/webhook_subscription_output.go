@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/internal/jsonvalue"
 	"github.com/mandate-io/idv/internal/printable"
+	"github.com/mandate-io/idv/provider/jsonvalue"
 )
 
 // setResponse stores what response_export_values names, and the service's ID. The format of the response is not

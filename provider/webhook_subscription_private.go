@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mandate-io/idv/internal/jsonvalue"
+	"github.com/mandate-io/idv/provider/jsonvalue"
 )
 
 // privateData is what the provider keeps about a subscription and what is no attribute. The JSON names are in the

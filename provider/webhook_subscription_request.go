@@ -15,8 +15,8 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
-	"github.com/mandate-io/idv/internal/jsonvalue"
 	"github.com/mandate-io/idv/internal/receiver"
+	"github.com/mandate-io/idv/provider/jsonvalue"
 )
 
 // request returns the request for a subscription whose values are all known.

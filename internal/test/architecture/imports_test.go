@@ -53,16 +53,20 @@ var layers = []layer{
 	{dir: "internal/reference", never: both},
 	{dir: "internal/tolerant", may: []string{"api"}, never: terraform},
 	{dir: "internal/receiver", never: both},
-	{dir: "internal/jsonvalue", never: both},
-	{dir: "internal/webhookcache", may: []string{"internal/client"}, never: both},
-	{dir: "internal/pluginserver", never: kubernetes},
+	{dir: "provider/jsonvalue", never: both},
+	{
+		dir: "provider/webhookcache", may: []string{"internal/client"},
+		tests: []string{"internal/test/webhookservice"}, never: both,
+	},
+	{dir: "internal/test/webhookservice", may: []string{"internal/client"}, never: both},
+	{dir: "provider/pluginserver", never: kubernetes},
 	{dir: "internal/version", never: both},
 	{
 		dir: "provider", may: []string{
-			"internal/client", "internal/jsonvalue", "internal/pluginserver", "internal/printable", "internal/receiver",
-			"internal/reference", "internal/webhookcache",
+			"internal/client", "internal/printable", "internal/receiver", "internal/reference", "provider/jsonvalue",
+			"provider/pluginserver", "provider/webhookcache",
 		},
-		tests: []string{"internal/sandbox"}, never: kubernetes,
+		tests: []string{"internal/sandbox", "internal/test/webhookservice"}, never: kubernetes,
 	},
 	{dir: "operator/apierror", may: []string{"internal/tolerant"}, never: terraform},
 	{
@@ -126,7 +130,7 @@ var layers = []layer{
 	{
 		dir: "plugin", may: []string{
 			"api", "docs", "internal/client", "internal/lifecycle", "internal/printable", "internal/reference",
-			"internal/sandbox/config", "internal/sandbox/dialect", "internal/tolerant", "operator/plan",
+			"internal/sandbox/config", "internal/sandbox/dialect", "internal/tolerant", "operator/ledger", "operator/plan",
 		},
 		tests: []string{"internal/sandbox", "internal/test/testenv"}, never: terraform,
 	},

@@ -1,21 +1,18 @@
 package webhookcache
 
 import (
-	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/test/webhookservice"
 )
 
 const receiverURL = "https://hooks.example.com/idv"
 
 // A response describes what was subscribed before its request, and nothing later.
 func TestGetSince(t *testing.T) {
-	service := serviceThatReturns(t, 200, `[{"id": 7, "url": "`+receiverURL+`"}]`)
+	service := webhookservice.New(t, 200, `[{"id": 7, "url": "`+receiverURL+`"}]`)
 	before := func(first time.Time) time.Time { return first.Add(-time.Nanosecond) }
 	after := func(first time.Time) time.Time { return first.Add(time.Nanosecond) }
 	for name, test := range map[string]struct {
@@ -42,7 +39,7 @@ func TestGetSince(t *testing.T) {
 
 // A slow response is as current as a quick one once it is there: the requests that wait for it share it.
 func TestGet(t *testing.T) {
-	service := serviceThatReturns(t, 200, `[{"id": 7, "url": "`+receiverURL+`"}]`)
+	service := webhookservice.New(t, 200, `[{"id": 7, "url": "`+receiverURL+`"}]`)
 	for name, test := range map[string]struct {
 		requested, received time.Duration // ago
 		shared              bool
@@ -84,7 +81,7 @@ func TestIsList(t *testing.T) {
 		"HTML":                           {200, `<html>`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cache := newCache(serviceThatReturns(t, test.status, test.body))
+			cache := newCache(webhookservice.New(t, test.status, test.body))
 			if cache.IsList() {
 				t.Error("a list before any request")
 			}
@@ -97,29 +94,5 @@ func TestIsList(t *testing.T) {
 }
 
 func newCache(service *client.Client) *Cache {
-	return &Cache{Service: service, ApplicationID: 4711, URLField: "url"}
-}
-
-// serviceThatReturns answers every retrieve webhook in one way, for formats that the sandbox does not have.
-func serviceThatReturns(t *testing.T, status int, body string) *client.Client {
-	t.Helper()
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /api/v1/ext/authentications/token", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"access_token": "t", "token_type": "Bearer"}`)
-	})
-	mux.HandleFunc("GET /api/v1/ext/webhooks/retrieve/4711", func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, body)
-	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	c, err := client.New(client.Config{
-		BaseURL:     server.URL,
-		Credentials: client.Credentials{Username: "u", Password: client.Hide("p")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
+	return &Cache{Service: service, ApplicationID: webhookservice.ApplicationID, URLField: "url"}
 }
