@@ -1,4 +1,4 @@
-// Package webhookservice is a service for tests. Its retrieve webhook answers in formats that the sandbox does not have.
+// Package webhookservice is a service for tests. Its webhooks come in formats that the sandbox does not have.
 package webhookservice
 
 import (
