@@ -79,6 +79,27 @@ func TestServiceInUse(t *testing.T) {
 	w.emails(2)
 }
 
+// A service whose first create is under way is in use: without it, the deletionPolicy of the Mandate could not be
+// carried out.
+func TestServiceInUseByACreate(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: 5000, Times: 1})
+	w.mandate("acme", "{deletionPolicy: Delete}")
+	w.eventually(func() (bool, string) { return w.requests(control.CreateApplication) == 1, "no create" })
+	w.untilService(w.defaultService(), "protected", protected)
+	if record := w.onlyRecord(); record.Spec.ApplicationID != nil {
+		t.Errorf("the service is protected only when the create has ended: %+v", record.Spec)
+	}
+	w.kubectl("delete", "secret/idv", "identityservice/default", "mandate/acme", "--wait=false")
+	w.waitGone("acme")
+	w.untilService(w.defaultService(), "gone", absent)
+	if got := w.states(); len(got) > 0 {
+		t.Errorf("the service has %q, want no application", got)
+	}
+	w.emails(1)
+}
+
 // All objects of a namespace are deleted at once, in any order: they are all deleted, and so are applications with the
 // deletionPolicy Delete.
 func TestEverythingDeletedAtOnce(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -90,7 +91,7 @@ type Registry struct {
 	// Changes has the connections that changed in a way that Mandates may wait for. It has one reader.
 	Changes chan event.TypedGenericEvent[Key]
 	// ServiceChanged is called when the status of a service may have to show something else: its circuit breaker changes,
-	// or there is a new proof or name of a state. It must not block. Set it before use.
+	// there is a new proof or name of a state, or the first create begins. It must not block. Set it before use.
 	ServiceChanged func(Key)
 	// Mandates and Actions are the limiters for the two kinds of objects that use connections.
 	Mandates, Actions *Limiters
@@ -99,6 +100,7 @@ type Registry struct {
 	entries map[Key]*entry
 	proofs  map[Key][]v1alpha1.SameAccount
 	states  map[Key]map[string]time.Time // names of states, and when they were last seen
+	begun   map[Key]sets.Set[types.NamespacedName]
 }
 
 // entry is what the Registry has of one service.
@@ -115,6 +117,7 @@ func NewRegistry(concurrency int) *Registry {
 		Changes:  make(chan event.TypedGenericEvent[Key]),
 		Mandates: newLimiters(concurrency), Actions: newLimiters(concurrency),
 		entries: map[Key]*entry{}, proofs: map[Key][]v1alpha1.SameAccount{}, states: map[Key]map[string]time.Time{},
+		begun:          map[Key]sets.Set[types.NamespacedName]{},
 		ServiceChanged: func(Key) {},
 	}
 }
@@ -212,6 +215,7 @@ func (r *Registry) Remove(ctx context.Context, key Key) {
 	delete(r.entries, key)
 	delete(r.proofs, key)
 	delete(r.states, key)
+	delete(r.begun, key)
 	r.mu.Unlock()
 	r.publish(ctx, key)
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
@@ -66,6 +68,8 @@ type Session struct {
 	Connection connection.Connection
 	// Slot of the connection's concurrency limiter.
 	Slot connection.Slot
+	// InUse: from IsCurrent, the deletion of the service waits for its Mandates.
+	InUse bool
 }
 
 // Resolve finds the connection that a Mandate uses. A connection that was made from an earlier version of the service
@@ -105,6 +109,7 @@ func (s *Session) IsCurrent(
 	if err != nil || access != connection.Granted {
 		return false, err == nil && access == connection.Absent, err
 	}
+	s.InUse = controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
 	used := &s.Connection
 	current = service.GetUID() == used.UID && service.GetGeneration() == used.Generation &&
 		(!used.Vouched || connection.IsVouchedFor(service, used.Account))

@@ -196,6 +196,10 @@ func (r *reconciliation) verify(ctx context.Context) {
 	r.facts.attempt.phase = attemptWithdrawn
 	if same {
 		r.facts.attempt.phase = attemptVerified
+		// It is protected before the status shows the application: deletionPolicy may be about that.
+		if r.facts.attempt.kind == v1alpha1.CallCreate && !r.session.InUse {
+			r.config.Services.Connections.ServiceChanged(r.session.Key)
+		}
 	}
 	if err != nil {
 		r.facts.attempt.why = v1alpha1.ReasonRetrying

@@ -23,6 +23,7 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/erasure"
 	"github.com/mandate-io/idv/operator/individuals"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // ServiceClient is what a Mandate needs of the client of the service. The errors are those of the client.
@@ -337,6 +338,8 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 // takeRecord has the sub-reconcilers take over what a record says.
 func (r *reconciliation) takeRecord() {
 	r.recordSet = false
+	begun := r.mandate.Status.ApplicationID == nil && r.record != nil && ledger.MayExist(r.record)
+	r.config.Services.Connections.SetBegun(r.session.Key, r.name(), begun)
 	if r.facts.record.candidate != 0 {
 		r.creator.selectCandidates()
 	}

@@ -42,6 +42,7 @@ func verifying(kind v1alpha1.CallKind, cached, live *v1alpha1.Mandate, team stri
 	api := liveLabels{mandate: live, team: team}
 	config := Config{Live: api, Services: engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: api, ClusterServices: true},
+		Connections:   connection.NewRegistry(0),
 	}}
 	r := connected(NewReconciler(config), scope{mandate: cached}, nil)
 	r.nonce, r.facts.deletion = "nonce", newDeletionFacts(cached, 0)

@@ -83,6 +83,11 @@ func needsService(m *v1alpha1.Mandate) bool {
 	return (m.Status.ApplicationID != nil || created == v1alpha1.ReasonOutcomeUnknown) && m.Status.Outcome == ""
 }
 
+// showsNothing reports whether a Mandate says nothing of an application: a create may be under way, or the cache lags.
+func showsNothing(m *v1alpha1.Mandate) bool {
+	return m.DeletionTimestamp.IsZero() && m.Status.Outcome == "" && !needsService(m)
+}
+
 // setFinalizer patches the metadata, and updates the service that was read.
 func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, service connection.Service, set bool) error {
 	before := engine.MetadataOf(string(key.Kind), key.ObjectKey())
@@ -157,8 +162,17 @@ func (r *Reconciler) dependents(
 	var mandates v1alpha1.MandateList
 	err = r.config.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace),
 		client.MatchingFields{connection.MandateField: key.String()}, client.UnsafeDisableDeepCopy)
+	begun := r.config.Connections.Begun(key)
 	for i := range mandates.Items {
-		found.add(&mandates.Items[i], names)
+		mandate := &mandates.Items[i]
+		found.add(mandate, names)
+		if name := client.ObjectKeyFromObject(mandate); begun.Has(name) && showsNothing(mandate) {
+			found.needed++
+			begun.Delete(name)
+		}
+	}
+	for shown := range begun { // or gone
+		r.config.Connections.SetBegun(key, shown, false)
 	}
 	return found, err
 }

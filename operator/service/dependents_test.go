@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -45,7 +47,9 @@ func TestApplicationsMissing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := &Reconciler{config: Config{Cache: mandates{confirming: c.confirming}}}
+			r := &Reconciler{config: Config{
+				Cache: mandates{confirming: c.confirming}, Connections: connection.NewRegistry(0),
+			}}
 			found, err := r.dependents(t.Context(), connection.Key{}, lifecycle.Names{})
 			missing := found.confirming >= manyMissing
 			if err != nil || missing != c.missing {
@@ -59,6 +63,50 @@ func TestApplicationsMissing(t *testing.T) {
 			setShared(status, 1, v1alpha1.ConditionApplicationsMissing, false)
 			if len(status.Conditions) != 0 {
 				t.Errorf("afterwards, the conditions are %+v", status.Conditions)
+			}
+		})
+	}
+}
+
+// cached is a cache that has these Mandates.
+type cached struct {
+	client.Reader
+	mandates []v1alpha1.Mandate
+}
+
+func (c cached) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
+	into.(*v1alpha1.MandateList).Items = c.mandates
+	return nil
+}
+
+// A Mandate whose create has begun needs its service, for as long as the cache does not show what became of it.
+func TestBegunMandatesNeedTheService(t *testing.T) {
+	t.Parallel()
+	key, name := connection.Key{Name: "default"}, types.NamespacedName{Name: "acme"}
+	acme := v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Name: "acme"}}
+	shown, decided := acme, acme
+	shown.Status.ApplicationID = ptr.To[int64](4711)
+	decided.Status.Outcome = v1alpha1.OutcomeCompleted
+	deleted := acme
+	deleted.DeletionTimestamp = new(metav1.Now())
+	for what, c := range map[string]struct {
+		mandates      []v1alpha1.Mandate
+		needed, begun int
+	}{
+		"shows nothing yet":     {mandates: []v1alpha1.Mandate{acme}, needed: 1, begun: 1},
+		"shows its application": {mandates: []v1alpha1.Mandate{shown}, needed: 1},
+		"has its outcome":       {mandates: []v1alpha1.Mandate{decided}},
+		"may go":                {mandates: []v1alpha1.Mandate{deleted}},
+		"is gone":               {},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			connections := connection.NewRegistry(0)
+			connections.SetBegun(key, name, true)
+			r := &Reconciler{config: Config{Cache: cached{mandates: c.mandates}, Connections: connections}}
+			found, err := r.dependents(t.Context(), key, lifecycle.Names{})
+			if begun := connections.Begun(key).Len(); err != nil || found.needed != c.needed || begun != c.begun {
+				t.Errorf("needed by %d, want %d; %d begun, want %d; %v", found.needed, c.needed, begun, c.begun, err)
 			}
 		})
 	}
