@@ -36,6 +36,7 @@ func TestDisasters(t *testing.T) {
 	t.Run("API server killed during creates", func(t *testing.T) { killAPIServer(t, plane) })
 	t.Run("etcd compacted", func(t *testing.T) { compactEtcd(t, plane) })
 	t.Run("etcd restored from a backup", func(t *testing.T) { restoreEtcd(t, plane) })
+	t.Run("etcd restored under two replicas", func(t *testing.T) { restoreUnderReplicas(t, plane) })
 }
 
 func ownControlPlane(t *testing.T) *testenv.Environment {

@@ -224,6 +224,9 @@ func addControllers(
 	}
 	return []drainer{mandates, actions}, errors.Join(
 		manager.AddReadyzCheck("not-restored", revisions.Check),
+		manager.Add(&restoreCheck{
+			live: live, writer: writer, revisions: revisions, lease: options.leaseKey(), namespace: append(options.namespaces(), "")[0],
+		}),
 		identityServices.SetupWithManager(manager),
 		mandates.SetupWithManager(ctx, manager, connections.Mandates.Workers()),
 		actions.SetupWithManager(ctx, manager, connections.Actions.Workers()),

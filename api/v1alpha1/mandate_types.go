@@ -24,6 +24,14 @@ const CandidateAnnotation = "idv.mandate.io/candidate-application-ids"
 // record, which was restored from a backup, lacks nothing that was sent. It needs the verb adopt.
 const RecordCompleteAnnotation = "idv.mandate.io/record-complete"
 
+// ArchivingAnnotation on a Mandate that is deleted together with its namespace says that the operator has asked the
+// service to archive the application. No ApplicationRecord can be made then. The operator asks once.
+const ArchivingAnnotation = "idv.mandate.io/archiving"
+
+// RestoredAnnotation on the Lease of the operator says since when nothing is sent, because etcd was restored from a
+// backup. The operator sets it. A person removes it who has compared the Mandates with the service.
+const RestoredAnnotation = "idv.mandate.io/restored"
+
 // RequestedByAnnotation on a Mandate or MandateAction is the user name of the author of what it orders. The plugin sets
 // it, and the admission policy requested-by.idv.mandate.io holds it equal to the user of the request. Without the
 // policy, everybody who may edit the object can write any name.

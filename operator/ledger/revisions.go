@@ -24,10 +24,10 @@ func IsRestored(record *v1alpha1.ApplicationRecord, complete types.UID) bool {
 // etcd was restored from a backup. What this process knows then comes from a future that the API server has forgotten,
 // and calls that were made in it may be asked for again.
 var ErrBackwards = errors.New("the resourceVersion went backwards, so etcd was restored: nothing more is sent. " +
-	"Compare the Mandates with the service, then restart the operator")
+	"Compare the Mandates with the service, then follow the section etcd of docs/disaster.md")
 
-// Revisions notices when the API server goes backwards. From then on, no call begins until a person restarts the
-// process on purpose. The zero value is ready; nil compares nothing.
+// Revisions notices when the API server goes backwards. From then on, no call begins until Resume. The zero value is
+// ready; nil compares nothing.
 type Revisions struct {
 	mu        sync.Mutex
 	highest   string
@@ -38,6 +38,36 @@ type Revisions struct {
 func (r *Revisions) Check(*http.Request) error {
 	_, err := r.before()
 	return err
+}
+
+// Highest is the highest resourceVersion so far.
+func (r *Revisions) Highest() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.highest
+}
+
+// Compare compares the resourceVersion of a read of all that there is with the highest one before it was sent.
+func (r *Revisions) Compare(version, before string) {
+	if order, err := resourceversion.CompareResourceVersion(version, before); err == nil && order < 0 {
+		r.Hold()
+		return
+	}
+	r.see(version)
+}
+
+// Hold has no call begin, because the API server has gone backwards.
+func (r *Revisions) Hold() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.backwards = true
+}
+
+// Resume has calls begin again, with a resourceVersion that the API server has now.
+func (r *Revisions) Resume(version string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.backwards, r.highest = false, version
 }
 
 // before is the highest resourceVersion so far, for a write that is about to be sent.
@@ -58,9 +88,7 @@ func (r *Revisions) before() (string, error) {
 func (r *Revisions) written(version, before string) error {
 	order, err := resourceversion.CompareResourceVersion(version, before)
 	if err == nil && order <= 0 {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.backwards = true
+		r.Hold()
 		return ErrBackwards
 	}
 	r.see(version)

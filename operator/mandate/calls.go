@@ -56,7 +56,7 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 	case errors.Is(err, ledger.ErrFull):
 		r.facts.record.full = true
 	case r.record == nil && errors.Is(err, ledger.ErrNoNamespace) && r.facts.deletion.requested:
-		r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: started}
+		return r.deleter.beginUnrecorded(ctx, kind, started)
 	case err != nil: // it may have been written all the same: then nothing was sent
 		r.learn(func(s *localState) { s.unsent = call.Nonce })
 		return r.notBegun(ctx, kind, err)

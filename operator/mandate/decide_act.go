@@ -371,13 +371,12 @@ func (d deletionFacts) decide(f facts) decision {
 // service that has just moved shows the reference.
 func (d deletionFacts) decideRequested(f facts) decision {
 	a, r := f.application, f.record
-	deleted := f.outcome == v1alpha1.OutcomeDeleted // nothing is asked of the service any more
 	switch {
 	case !d.finalizer:
 		return wait(reasonDeleting)
 	case f.failureReason == reasonStaleCache: // the API server would refuse to remove the finalizer
 		return wait(reasonStaleCache)
-	case !d.wantsFinalizer(), f.observe.vanished, deleted, !f.now.Before(d.giveUpTime):
+	case !d.wantsFinalizer(), f.observe.vanished, !f.now.Before(d.giveUpTime):
 		return decision{Step: stepFinalizer}
 	case f.failureReason != "":
 		return waitFor(v1alpha1.ReasonDeletionWaiting, f.retryAfter)
@@ -411,7 +410,7 @@ func decideDeletedMissing(f facts) decision {
 		return lost // the log says what became of it before the Mandate goes
 	}
 	switch a, r := f.application, f.record; {
-	case wasDeleted(f):
+	case wasDeleted(f), f.outcome == v1alpha1.OutcomeDeleted: // another look says so, too
 		return decision{Step: stepFinalizer}
 	case lags(f):
 		return waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue)
@@ -442,6 +441,11 @@ func (d deletionFacts) decideOrder(f facts) decision {
 	default:
 		return wait(v1alpha1.ReasonDeletionWaiting)
 	}
+}
+
+// carriedOut reports whether nothing is left to do at the service: it shows that, or the application is gone.
+func (d deletionFacts) carriedOut(f facts) bool {
+	return f.observe.vanished || f.application.missing() || isShown(f, d.order())
 }
 
 // order is what deletionPolicy asks for.

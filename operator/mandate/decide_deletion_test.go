@@ -15,6 +15,8 @@ func deletion() deletionFacts {
 	}
 }
 
+const outcomeDeleted = v1alpha1.OutcomeDeleted
+
 func deletions() map[string]decideCase {
 	return map[string]decideCase{
 		"the finalizer comes before a create": {
@@ -28,6 +30,28 @@ func deletions() map[string]decideCase {
 				f.deletion = deletion()
 				f.deletion.giveUpTime = now
 				f.service = serviceFacts{}
+			}),
+			want: decision{Step: stepFinalizer},
+		},
+		"an outcome Deleted is looked at again": {
+			why: "it can be taken back: the service may show the application by now",
+			facts: bound(func(f *facts) {
+				f.deletion, f.outcome = deletion(), outcomeDeleted
+				f.application = applicationFacts{}
+			}),
+			want: decision{Step: stepRead},
+		},
+		"an outcome Deleted that was wrong": {
+			facts: bound(func(f *facts) {
+				f.deletion, f.outcome, f.record = deletion(), outcomeDeleted, recordFacts{lookup: recordFound, id: 7}
+			}),
+			want: decision{Step: stepBegin},
+			call: &v1alpha1.Call{Kind: v1alpha1.CallDelete},
+		},
+		"an outcome Deleted, and another 404 of anybody": {
+			facts: bound(func(f *facts) {
+				f.deletion, f.outcome, f.record = deletion(), outcomeDeleted, recordFacts{lookup: recordFound, id: 7}
+				f.application = applicationFacts{lookup: applicationUnproven}
 			}),
 			want: decision{Step: stepFinalizer},
 		},

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,6 +58,21 @@ func (r *deleter) ordersStill(live *v1alpha1.Mandate) bool {
 	}
 }
 
+// beginUnrecorded begins what deletionPolicy says in a namespace that is being deleted, where no record can be made.
+// Archiving may e-mail individuals, so the Mandate says that it was begun. A deletion e-mails nobody, and is sent again.
+func (r *deleter) beginUnrecorded(ctx context.Context, kind v1alpha1.CallKind, started time.Time) error {
+	if kind == v1alpha1.CallArchive {
+		patched, err := r.patchMetadata(ctx, func(after *metav1.PartialObjectMetadata) {
+			after.Annotations = map[string]string{v1alpha1.ArchivingAnnotation: "true"}
+		})
+		if !patched {
+			return err
+		}
+	}
+	r.facts.attempt = attemptFacts{kind: kind, phase: attemptBegun, started: started}
+	return nil
+}
+
 // send archives or deletes the application.
 func (r *deleter) send(ctx context.Context) (*idv.Change, error) {
 	if r.facts.attempt.kind == v1alpha1.CallArchive {
@@ -70,37 +86,37 @@ func (r *deleter) setFinalizer(ctx context.Context) error {
 	if r.facts.deletion.finalizer {
 		r.report(ctx, r.facts)
 	}
-	mandate, err := r.switchFinalizer(ctx, r.facts.deletion)
+	patched, err := r.patchMetadata(ctx, func(after *metav1.PartialObjectMetadata) {
+		if r.facts.deletion.finalizer {
+			controllerutil.RemoveFinalizer(after, v1alpha1.ApplicationFinalizer)
+		} else {
+			controllerutil.AddFinalizer(after, v1alpha1.ApplicationFinalizer)
+		}
+	})
+	if patched {
+		r.facts.deletion.finalizer = !r.facts.deletion.finalizer
+	}
+	return err
+}
+
+// patchMetadata changes the Mandate as it was read. It reports false if that is not the Mandate as it is. Only the
+// metadata is sent and returned, because a whole Mandate has personal data.
+func (r *deleter) patchMetadata(ctx context.Context, change func(*metav1.PartialObjectMetadata)) (bool, error) {
+	before := engine.MetadataOf("Mandate", r.name())
+	before.ResourceVersion, before.Finalizers = r.mandate.ResourceVersion, r.mandate.Finalizers
+	after := before.DeepCopy()
+	change(after)
+	err := r.metadata.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 		r.facts.failureReason = reasonStaleCache
-		return nil
+		return false, nil
 	case err != nil:
-		return err
+		return false, err
 	}
-	r.mandate = mandate
-	r.facts.deletion.finalizer = !r.facts.deletion.finalizer
-	return nil
-}
-
-// switchFinalizer gives the Mandate as it is then. Only the metadata is sent and returned, because a whole Mandate has
-// personal data.
-func (r *deleter) switchFinalizer(ctx context.Context, f deletionFacts) (*v1alpha1.Mandate, error) {
-	before := engine.MetadataOf("Mandate", client.ObjectKeyFromObject(r.mandate))
-	before.ResourceVersion, before.Finalizers = r.mandate.ResourceVersion, r.mandate.Finalizers
-	after := before.DeepCopy()
-	if f.finalizer {
-		controllerutil.RemoveFinalizer(after, v1alpha1.ApplicationFinalizer)
-	} else {
-		controllerutil.AddFinalizer(after, v1alpha1.ApplicationFinalizer)
-	}
-	err := r.metadata.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		return nil, err
-	}
-	mandate := r.mandate.DeepCopy()
-	mandate.ResourceVersion, mandate.Finalizers = after.ResourceVersion, after.Finalizers
-	return mandate, nil
+	r.mandate = r.mandate.DeepCopy()
+	r.mandate.ResourceVersion, r.mandate.Finalizers = after.ResourceVersion, after.Finalizers
+	return true, nil
 }
 
 // report says what becomes of the application when the Mandate goes. It comes before the patch: afterwards the Mandate
@@ -114,7 +130,7 @@ func (r *deleter) report(ctx context.Context, f facts) {
 			"at the service by spec.reference of the ApplicationRecord.")
 		logger.Error(nil, "Releasing the Mandate, but its application may exist: its id was never known",
 			"reference", r.mandate.Status.Reference)
-	case f.id != 0 && f.outcome == "" && !f.application.missing() && !isShown(f, f.deletion.order()):
+	case f.id != 0 && !f.deletion.carriedOut(f):
 		r.givenUp("The operator releases the Mandate, but its application may remain: the service did not answer in time, " +
 			"or refused. Check it at the service, and archive or delete it there.")
 		logger.Error(nil,

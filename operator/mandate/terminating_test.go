@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -104,6 +105,55 @@ func TestDeletionInATerminatingNamespace(t *testing.T) {
 			t.Errorf("%s: decide gives %+v, want %+v", name, got, test.want)
 		}
 	}
+}
+
+// Archiving may e-mail individuals. Where no record can say that it was asked for, the Mandate says so, and it is not
+// asked for again, whatever became of it.
+func TestArchivingInATerminatingNamespace(t *testing.T) {
+	t.Parallel()
+	m := goingMandate()
+	m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyArchive
+	api := &terminating{mandate: m}
+	config := Config{Live: api, Metadata: terminatingMetadata{api: api}, Ledger: ledger.Ledger{Reader: api, Writer: api}}
+	reconcile := func(cached *v1alpha1.Mandate) *reconciliation {
+		r := connected(NewReconciler(config), scope{mandate: cached, reference: "R"}, fakeService{})
+		r.facts = bound(func(f *facts) { f.deletion = newDeletionFacts(cached, time.Hour) })
+		r.setRecord(nil)
+		return r
+	}
+	first := reconcile(m.DeepCopy())
+	if got := first.decide(); got.Step != stepBegin {
+		t.Fatalf("it begins with %+v", got)
+	}
+	if err := first.begin(t.Context(), nextOrder(first.facts)); err != nil || first.decide().Step != stepVerify {
+		t.Fatalf("then %+v, %v", first.decide(), err)
+	}
+	if got := reconcile(m.DeepCopy()).decide(); got != wait(v1alpha1.ReasonDeletionWaiting) {
+		t.Errorf("after a restart: %+v, want that it only reads", got)
+	}
+	stale := reconcile(goingMandate())
+	stale.mandate.ResourceVersion = "0" // it does not show the annotation
+	if err := stale.begin(t.Context(), archiveOrder()); err != nil || stale.facts.attempt.phase != attemptNone {
+		t.Errorf("a stale cache: %+v, %v, want that nothing begins", stale.facts.attempt, err)
+	}
+}
+
+// terminatingMetadata patches the Mandate, which still works, unless it was changed since it was read.
+type terminatingMetadata struct {
+	client.Writer
+	api *terminating
+}
+
+func (w terminatingMetadata) Patch(
+	_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption,
+) error {
+	if object.GetResourceVersion() != w.api.mandate.ResourceVersion {
+		return apierrors.NewConflict(schema.GroupResource{Resource: "mandates"}, object.GetName(), nil)
+	}
+	w.api.mandate.Annotations = object.GetAnnotations()
+	w.api.mandate.ResourceVersion += "0"
+	object.SetResourceVersion(w.api.mandate.ResourceVersion)
+	return nil
 }
 
 // terminatingStatus writes the status of the Mandate, which still works.

@@ -1,0 +1,94 @@
+package operator
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/ledger"
+)
+
+// restoreInterval is shorter than a Lease lasts: a replica that has seen what was before the restore of etcd says so
+// before another one, which has not, can lead.
+const restoreInterval = 2 * time.Second
+
+// restoreCheck notices on every replica that etcd was restored from a backup, and says so in the Lease. The leader ends
+// with its Lease while the API server is away, and what it knew ends with it. The other replicas go on.
+type restoreCheck struct {
+	live      client.Reader
+	writer    client.Writer
+	revisions *ledger.Revisions
+	namespace string // one that it may read; "": all
+	lease     client.ObjectKey
+	marked    bool // the Lease said so at the last look
+}
+
+// NeedLeaderElection makes every replica look.
+func (*restoreCheck) NeedLeaderElection() bool { return false }
+
+// Start looks until ctx ends.
+func (c *restoreCheck) Start(ctx context.Context) error {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		if err := c.look(ctx); err != nil && ctx.Err() == nil {
+			log.FromContext(ctx).V(1).Info("Cannot compare the resourceVersion", "error", apierror.Redact(err).Error())
+		}
+	}, restoreInterval)
+	return nil
+}
+
+// look compares the resourceVersion of the API server. A person who removes the annotation has calls begin again.
+func (c *restoreCheck) look(ctx context.Context) error {
+	before := c.revisions.Highest()
+	records := &metav1.PartialObjectMetadataList{}
+	records.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("ApplicationRecordList"))
+	if err := c.live.List(ctx, records, client.InNamespace(c.namespace), client.Limit(1)); err != nil {
+		return err
+	}
+	c.revisions.Compare(records.ResourceVersion, before)
+	log.FromContext(ctx).V(2).Info("Compared the resourceVersion")
+	if c.lease.Name == "" {
+		return nil
+	}
+	lease := &metav1.PartialObjectMetadata{}
+	lease.SetGroupVersionKind(schema.GroupVersionKind{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease"})
+	if err := c.live.Get(ctx, c.lease, lease); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	_, marked := lease.Annotations[v1alpha1.RestoredAnnotation]
+	switch {
+	case marked && !c.marked:
+		c.revisions.Hold()
+		log.FromContext(ctx).Error(ledger.ErrBackwards, "Sending nothing more")
+	case c.marked && !marked:
+		c.revisions.Resume(records.ResourceVersion)
+		log.FromContext(ctx).Info("Sending again, somebody has removed the annotation of the Lease")
+	case c.revisions.Check(nil) != nil && !marked:
+		patch := client.MergeFrom(lease.DeepCopy())
+		lease.Annotations = map[string]string{v1alpha1.RestoredAnnotation: time.Now().UTC().Format(time.RFC3339)}
+		return c.writer.Patch(ctx, lease, patch)
+	}
+	c.marked = marked
+	return nil
+}
+
+// leaseKey is that of the Lease for which the replicas compete; no name if they do not.
+func (o *Options) leaseKey() client.ObjectKey {
+	if !o.leaderElect {
+		return client.ObjectKey{}
+	}
+	namespace := o.leaderElectionNamespace
+	if namespace == "" { // the manager takes the same one
+		own, _ := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+		namespace = strings.TrimSpace(string(own))
+	}
+	return client.ObjectKey{Namespace: namespace, Name: o.leaderElectionID}
+}
