@@ -216,7 +216,7 @@ func TestOperatorPolicyLeavesItsMetadata(t *testing.T) {
 			fmt.Sprintf("{metadata: {finalizers: [%s, %s]}}", finalizer, theirs),
 			fmt.Sprintf("{metadata: {annotations: {%s: notification/1, %s: '4711'}}}", request, candidates),
 			fmt.Sprintf("{metadata: {annotations: {%s: notification/2}}}", request),
-			fmt.Sprintf("{metadata: {annotations: {%s: null}}}", candidates),
+			fmt.Sprintf("{metadata: {annotations: {%s: null, %s: 'true'}}}", candidates, v1alpha1.ArchivingAnnotation),
 			fmt.Sprintf("{metadata: {finalizers: [%s]}}", theirs),
 			"{spec: {}}",
 			"{metadata: {labels: {team: a}}}",

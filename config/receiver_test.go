@@ -51,6 +51,8 @@ func TestReceiverChangesTwoAnnotations(t *testing.T) {
 				t.Errorf("the receiver cannot patch %s with %s: %v", resource, allowed, err)
 			}
 		}
+		archiving := edit("annotations", v1alpha1.ArchivingAnnotation, "'true'")
+		refused(t, "the receiver", c.tryPatch(receiver, object, archiving), "metadata.annotations can change only")
 		for field, forbidden := range map[string]string{
 			"metadata.annotations": edit("annotations", v1alpha1.CandidateAnnotation, "'4711'"),
 			"metadata.finalizers":  "{metadata: {finalizers: [example.com/theirs, " + v1alpha1.ApplicationFinalizer + "]}}",
