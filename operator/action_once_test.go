@@ -3,6 +3,7 @@ package operator_test
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -70,6 +71,10 @@ func TestActionReapplied(t *testing.T) {
 		t.Errorf("an action that was done before has started: %+v", again.Status)
 	}
 	w.checkEmailed(control.Resend, 1)
+	want := []v1alpha1.RecordedIndividual{{Name: "jane", ID: w.get("acme").Status.Individuals[0].ID}}
+	if got := w.onlyRecord().Spec.Individuals; !slices.Equal(got, want) {
+		t.Errorf("after the first call, the record has the individuals %v, want %v", got, want)
+	}
 	w.action("once-more", resend)
 	w.actionCompletes("once-more")
 	w.checkEmailed(control.Resend, 2)

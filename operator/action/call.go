@@ -52,7 +52,7 @@ func (r *reconciliation) begin(ctx context.Context) error {
 	call = r.order(call)
 	call.Evidence, call.Generation = r.evidence, r.mandate.Generation
 	call.RequestedBy = engine.RequestedBy(r.action)
-	record, err := r.config.Ledger.Begin(context.WithoutCancel(ctx), r.record, call, nil)
+	record, err := r.config.Ledger.Begin(context.WithoutCancel(ctx), r.record, call, r.frozen)
 	switch {
 	case errors.Is(err, ledger.ErrLost):
 		r.facts.record = recordFacts{}

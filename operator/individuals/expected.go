@@ -38,6 +38,24 @@ func Recorded(known []Expected, record *v1alpha1.ApplicationRecord) []Expected {
 	return known
 }
 
+// Frozen is what a record is about, with which individual is which, for the call that begins; nil if the record has that
+// already, or if it is not known.
+func Frozen(
+	record *v1alpha1.ApplicationRecord, known []Expected, matching Matching,
+) *v1alpha1.ApplicationRecordSpec {
+	if len(record.Spec.Individuals) > 0 || !matching.Complete {
+		return nil
+	}
+	about := record.Spec.DeepCopy()
+	for i, found := range matching.Individuals {
+		if found.ID < 1 || found.ID > v1alpha1.MaxID {
+			return nil
+		}
+		about.Individuals = append(about.Individuals, v1alpha1.RecordedIndividual{Name: known[i].Name, ID: found.ID})
+	}
+	return about
+}
+
 func indexOf(individuals []Expected, name string) int {
 	return slices.IndexFunc(individuals, func(e Expected) bool { return e.Name == name })
 }

@@ -16,6 +16,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/individuals"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -128,12 +129,16 @@ func (r *reconciliation) nextCall(
 		return r.creator.nextCreate(now)
 	}
 	call := r.ordered(order, now)
-	if r.record != nil {
-		return call, r.withIndividuals()
+	switch {
+	case r.record == nil:
+		about := r.recordOf()
+		about.ApplicationID = &r.facts.id
+		return call, &about
+	case r.application == nil:
+		return call, nil
+	default:
+		return call, individuals.Frozen(r.record, individuals.Known(r.mandate), r.matching)
 	}
-	about := r.recordOf()
-	about.ApplicationID = &r.facts.id
-	return call, &about
 }
 
 // ordered is the call of an order, in a new entry or in the one of a request that was lost.
@@ -148,23 +153,6 @@ func (r *reconciliation) ordered(order *v1alpha1.Call, now time.Time) v1alpha1.C
 		call.RequestedBy = engine.RequestedBy(r.mandate)
 	}
 	return call
-}
-
-// withIndividuals is what the record is about, with which individual is which; nil if it has that already, or if that
-// is not known.
-func (r *reconciliation) withIndividuals() *v1alpha1.ApplicationRecordSpec {
-	if len(r.record.Spec.Individuals) > 0 || r.application == nil || !r.matching.Complete {
-		return nil
-	}
-	about := r.record.Spec.DeepCopy()
-	for i, found := range r.matching.Individuals {
-		if found.ID < 1 || found.ID > v1alpha1.MaxID {
-			return nil
-		}
-		name := r.mandate.Spec.Individuals[i].Name
-		about.Individuals = append(about.Individuals, v1alpha1.RecordedIndividual{Name: name, ID: found.ID})
-	}
-	return about
 }
 
 // begun takes the call over from the record. Others may have seen it there since it was started.
