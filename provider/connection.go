@@ -29,10 +29,10 @@ type connection struct {
 	// fieldNames maps the arguments of a subscription to the names that the service uses for them.
 	fieldNames map[string]string
 
-	locks     webhookcache.Locks
-	abandoned abandonedSubscriptions
-	// managed and created hold the subscriptions of the state, and those that this run has created, by key.
-	managed, created sync.Map
+	locks webhookcache.Locks
+	// managed, created and abandoned hold the subscriptions of the state, those that this run has created, and those that
+	// it has removed from the state, by key.
+	managed, created, abandoned sync.Map
 	// read holds what this run has read from the state and cannot read from the service, by key.
 	read sync.Map
 	// replaces means that this run has created a subscription with ABANDON. If a destroy is planned after that, it is the

@@ -16,26 +16,37 @@ import (
 	"github.com/mandate-io/idv/provider/webhookcache"
 )
 
-// describedFunction is what all functions have.
-type describedFunction struct {
+// providerFunction is what all functions have.
+type providerFunction struct {
 	name       string
 	definition function.Definition
+	run        func(context.Context, function.RunRequest, *function.RunResponse)
 }
 
-func (f describedFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
+func (f *providerFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
 	resp.Name = f.name
 }
 
-func (f describedFunction) Definition(
+func (f *providerFunction) Definition(
 	_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse,
 ) {
 	resp.Definition = f.definition
 }
 
-type mandateReferenceFunction struct{ describedFunction }
+func (f *providerFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+	f.run(ctx, req, resp)
+}
+
+// What the errors of more than one function say, and what completes it.
+var (
+	namespaceRule = fmt.Sprintf("namespace must be the name of a Kubernetes namespace: 1 to %d lower-case letters, digits "+
+		"and -, with a letter or digit at both ends", reference.MaxNamespace)
+	nameRule = fmt.Sprintf(": 1 to %d lower-case letters, digits, - and ., with a letter or digit at both ends.",
+		reference.MaxName)
+)
 
 func newMandateReferenceFunction() function.Function {
-	return &mandateReferenceFunction{describedFunction{"mandate_reference", function.Definition{
+	return &providerFunction{name: "mandate_reference", run: mandateReference, definition: function.Definition{
 		Summary: "Returns the reference of a Mandate's application",
 		MarkdownDescription: fmt.Sprintf("Returns the reference that the Kubernetes operator gives the application of a "+
 			"`Mandate` without `spec.reference`: prefix, namespace, a dot and name. A reference longer than the "+
@@ -54,10 +65,10 @@ func newMandateReferenceFunction() function.Function {
 				"most one prefix is allowed.",
 		},
 		Return: function.StringReturn{},
-	}}}
+	}}
 }
 
-func (f *mandateReferenceFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+func mandateReference(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
 	var namespace, name string
 	var prefixes []string
 	if resp.Error = req.Arguments.Get(ctx, &namespace, &name, &prefixes); resp.Error != nil {
@@ -72,12 +83,9 @@ func (f *mandateReferenceFunction) Run(ctx context.Context, req function.RunRequ
 func validateReferenceArguments(namespace, name string, prefixes []string) *function.FuncError {
 	switch {
 	case !reference.IsNamespace(namespace):
-		return function.NewArgumentFuncError(0, fmt.Sprintf("namespace must be the name of a Kubernetes namespace: 1 to "+
-			"%d lower-case letters, digits and -, with a letter or digit at both ends. Pass a prefix as the third "+
-			"argument.", reference.MaxNamespace))
+		return function.NewArgumentFuncError(0, namespaceRule+". Pass a prefix as the third argument.")
 	case !reference.IsName(name):
-		return function.NewArgumentFuncError(1, fmt.Sprintf("name must be the metadata.name of a Mandate: 1 to %d "+
-			"lower-case letters, digits, - and ., with a letter or digit at both ends.", reference.MaxName))
+		return function.NewArgumentFuncError(1, "name must be the metadata.name of a Mandate"+nameRule)
 	case len(prefixes) > 1:
 		return function.NewArgumentFuncError(3, "at most one prefix is allowed.")
 	case len(prefixes) == 1 && utf8.RuneCountInString(prefixes[0]) > reference.MaxPrefix:
@@ -87,10 +95,8 @@ func validateReferenceArguments(namespace, name string, prefixes []string) *func
 	return nil
 }
 
-type notificationURLFunction struct{ describedFunction }
-
 func newNotificationURLFunction() function.Function {
-	return &notificationURLFunction{describedFunction{"notification_url", function.Definition{
+	return &providerFunction{name: "notification_url", run: notificationURL, definition: function.Definition{
 		Summary: "Returns the URL of the operator's notification receiver",
 		MarkdownDescription: "Returns the URL at which the Kubernetes operator receives notifications of the service: " +
 			"`BASE/notifications/NAMESPACE/NAME/TOKEN`. The function needs no cluster and no service. The result is " +
@@ -119,10 +125,10 @@ func newNotificationURLFunction() function.Function {
 			},
 		},
 		Return: function.StringReturn{},
-	}}}
+	}}
 }
 
-func (f *notificationURLFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+func notificationURL(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
 	var base, name string
 	var namespace, token types.String
 	if resp.Error = req.Arguments.Get(ctx, &base, &namespace, &name, &token); resp.Error != nil {
@@ -134,12 +140,9 @@ func (f *notificationURLFunction) Run(ctx context.Context, req function.RunReque
 	case problem != "":
 		resp.Error = function.NewArgumentFuncError(0, problem)
 	case !isClusterWide && !reference.IsNamespace(namespace.ValueString()):
-		resp.Error = function.NewArgumentFuncError(1, fmt.Sprintf("namespace must be the name of a Kubernetes namespace: 1 "+
-			"to %d lower-case letters, digits and -, with a letter or digit at both ends; or null for a "+
-			"ClusterIdentityService.", reference.MaxNamespace))
+		resp.Error = function.NewArgumentFuncError(1, namespaceRule+"; or null for a ClusterIdentityService.")
 	case !reference.IsName(name):
-		resp.Error = function.NewArgumentFuncError(2, fmt.Sprintf("name must be the metadata.name of an IdentityService: 1 "+
-			"to %d lower-case letters, digits, - and ., with a letter or digit at both ends.", reference.MaxName))
+		resp.Error = function.NewArgumentFuncError(2, "name must be the metadata.name of an IdentityService"+nameRule)
 	case !token.IsNull() && !receiver.IsToken(token.ValueString()):
 		resp.Error = function.NewArgumentFuncError(3, fmt.Sprintf("token must have at least %d characters, and no white "+
 			"space or control characters. Use trimspace() for a token from a file.", receiver.MinTokenLength))
@@ -163,10 +166,8 @@ func receiverBaseProblem(base string) string {
 	}
 }
 
-type urlSHA256Function struct{ describedFunction }
-
 func newURLSHA256Function() function.Function {
-	return &urlSHA256Function{describedFunction{"url_sha256", function.Definition{
+	return &providerFunction{name: "url_sha256", run: urlSHA256, definition: function.Definition{
 		Summary: "Returns the digest of a URL in the ID of a webhook subscription",
 		MarkdownDescription: "Returns the SHA-256 of a URL as 64 hexadecimal digits, for the import of an " +
 			"`idv_webhook_subscription`. All forms of a URL that RFC 3986 (6.2) makes equal have the same digest.",
@@ -174,10 +175,10 @@ func newURLSHA256Function() function.Function {
 			function.StringParameter{Name: "url", MarkdownDescription: "URL that the service delivers to."},
 		},
 		Return: function.StringReturn{},
-	}}}
+	}}
 }
 
-func (f *urlSHA256Function) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
+func urlSHA256(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
 	var url string
 	if resp.Error = req.Arguments.Get(ctx, &url); resp.Error != nil {
 		return

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -12,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/provider/jsonvalue"
 )
 
 // dataSource is what all data sources have.
@@ -122,4 +124,16 @@ func stringOrNull(text string) types.String {
 		return types.StringNull()
 	}
 	return types.StringValue(text)
+}
+
+// normalizeJSON sorts the keys and removes the spacing, so that an output made of the value does not change from run to
+// run. It returns null for what is not JSON. Numbers keep their digits.
+//
+// A type with semantic equality would do the same, but the framework logs both values at TRACE, even if sensitive.
+func normalizeJSON(raw json.RawMessage) types.String {
+	value, err := jsonvalue.Decode(raw)
+	if err != nil {
+		return types.StringNull()
+	}
+	return types.StringValue(jsonvalue.Encode(value))
 }

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/provider/jsonvalue"
 )
 
 type referencesDataSource struct{ dataSource }
@@ -54,7 +54,7 @@ func (d *referencesDataSource) Read(
 		MandateTypes:  convertAll(references.MandateTypes, flattenReference),
 		Countries:     convertAll(references.Countries, flattenReference),
 		DocumentTypes: convertAll(references.DocumentTypes, flattenReference),
-		JSON:          normalizeJSON(encodeReferences(references)),
+		JSON:          types.StringValue(encodeReferences(references)),
 	})...)
 }
 
@@ -217,25 +217,23 @@ func flattenReference(reference client.Reference) referenceModel {
 	}
 }
 
-// referenceJSON is a client.Reference as JSON.
+// referenceJSON is a client.Reference as JSON, with sorted keys.
 type referenceJSON struct {
-	ID          int64  `json:"id,omitempty"`
-	Name        string `json:"name,omitempty"`
 	Code        string `json:"code,omitempty"`
 	Description string `json:"description,omitempty"`
+	ID          int64  `json:"id,omitempty"`
+	Name        string `json:"name,omitempty"`
 }
 
-func encodeReferences(references *client.References) json.RawMessage {
-	encode := func(r client.Reference) referenceJSON { return referenceJSON(r) }
-	raw, err := json.Marshal(map[string][]referenceJSON{
+func encodeReferences(references *client.References) string {
+	encode := func(r client.Reference) referenceJSON {
+		return referenceJSON{Code: r.Code, Description: r.Description, ID: r.ID, Name: r.Name}
+	}
+	return jsonvalue.Encode(map[string][]referenceJSON{
 		"mandate_types":  convertAll(references.MandateTypes, encode),
 		"countries":      convertAll(references.Countries, encode),
 		"document_types": convertAll(references.DocumentTypes, encode),
 	})
-	if err != nil {
-		return nil // texts and numbers are always JSON
-	}
-	return raw
 }
 
 func referenceListAttribute(description string) schema.ListNestedAttribute {

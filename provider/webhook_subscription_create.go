@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -79,19 +77,29 @@ func (c *creation) create(ctx context.Context) createResult {
 	if c.lock != nil {
 		defer c.lock.Release()
 	}
-	if kept := c.keepReplaced(); kept {
+	if c.keepReplaced(ctx) {
 		return created
 	}
-	if !c.mayCreate(ctx) {
+	// Another resource of this run may have created it. The service returns it later, or never without an application.
+	_, exists := c.connection.created.Load(c.plan.key())
+	if c.lock == nil {
+		_, exists = c.connection.created.LoadOrStore(c.plan.key(), true)
+	}
+	if exists {
+		c.plan.addExistsError(c.diags)
 		return notCreated
 	}
-	response, err := c.subscribe(ctx)
-	for webhookcache.WaitRetryAfter(ctx, err) {
-		if c.createdMeanwhile(ctx) {
-			return notCreated
+	for c.mayCreate(ctx) {
+		response, err := c.subscribe(ctx)
+		if !webhookcache.WaitRetryAfter(ctx, err) {
+			return c.conclude(ctx, response, err)
 		}
-		response, err = c.subscribe(ctx)
 	}
+	return notCreated
+}
+
+// conclude finds out what became of the request.
+func (c *creation) conclude(ctx context.Context, response *client.SubscriptionResponse, err error) createResult {
 	switch {
 	case err == nil:
 		return c.record(ctx, response)
@@ -107,30 +115,13 @@ func (c *creation) create(ctx context.Context) createResult {
 	}
 }
 
-// mayCreate looks for an equal subscription, of this run or at the service.
+// mayCreate looks for an equal subscription. After a pause that the service asked for, it finds what somebody else has
+// subscribed meanwhile.
 func (c *creation) mayCreate(ctx context.Context) bool {
-	if c.lock == nil {
-		_, duplicate := c.connection.created.LoadOrStore(c.plan.key(), true)
-		if duplicate {
-			c.plan.addExistsError(c.diags)
-		}
-		return !duplicate
+	if c.lock != nil {
+		c.plan.checkCreate(ctx, c.lock, c.replaced, c.diags)
 	}
-	result, err := c.lookup(ctx, c.lock.Get)
-	if err == nil && c.replaced > 0 {
-		c.replaced = len(result.matches)
-		return c.plan.checkAlive(ctx, c.lock, result, c.diags)
-	}
-	return c.plan.checkCreate(ctx, c.lock, result, err, c.diags)
-}
-
-// lookup also finds what this run has created, because the service may return it later.
-func (c *creation) lookup(ctx context.Context, source webhookcache.Source) (lookupResult, error) {
-	result, err := c.plan.lookup(ctx, forCreate, source)
-	if _, created := c.connection.created.Load(c.plan.key()); err == nil && result.status != lookupFound && created {
-		result = lookupResult{status: lookupFound}
-	}
-	return result, err
+	return !c.diags.HasError()
 }
 
 func (c *creation) subscribe(ctx context.Context) (*client.SubscriptionResponse, error) {
@@ -138,24 +129,6 @@ func (c *creation) subscribe(ctx context.Context) (*client.SubscriptionResponse,
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
 	defer cancel()
 	return c.connection.client.SubscribeWebhook(ctx, c.plan.request())
-}
-
-// createdMeanwhile looks again after a pause, in which somebody else may have subscribed the URL. A lookup that proves
-// nothing changes nothing: mayCreate has decided about that.
-func (c *creation) createdMeanwhile(ctx context.Context) bool {
-	if c.lock == nil {
-		return false
-	}
-	result, err := c.lookup(ctx, c.lock.Get)
-	switch {
-	case err != nil:
-		c.plan.addLookupError(result, err, c.diags)
-	case result.status == lookupFound && len(result.matches) > c.replaced:
-		c.plan.addExistsError(c.diags)
-	default:
-		return false
-	}
-	return true
 }
 
 // record completes the state after a response, and reads the subscription back.
@@ -309,41 +282,11 @@ func (c *creation) warnNotReadBack(cause string) {
 		"The subscription exists, and the next plan reads it again. "+cause)
 }
 
-// abandonedSubscription is a subscription that this run has removed from the state. It still exists at the service.
+// abandonedSubscription is a subscription that this run has removed from the state. It still exists at the service. With
+// -replace and replace_triggered_by, the same run creates again what it has abandoned.
 type abandonedSubscription struct {
 	state   subscriptionModel
 	private privateData
-}
-
-// abandonedSubscriptions are those of one run, by key. With -replace and replace_triggered_by, the same run creates
-// again what it has abandoned.
-type abandonedSubscriptions struct {
-	mu  sync.Mutex
-	all map[string][]abandonedSubscription
-}
-
-func (a *abandonedSubscriptions) add(state subscriptionModel, private privateData) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.all == nil {
-		a.all = map[string][]abandonedSubscription{}
-	}
-	a.all[state.key()] = append(a.all[state.key()], abandonedSubscription{state, private})
-}
-
-// take returns a subscription that the planned one replaces, if possible one with the same request.
-func (a *abandonedSubscriptions) take(plan *subscriptionModel) *abandonedSubscription {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	candidates := a.all[plan.key()]
-	if len(candidates) == 0 {
-		return nil
-	}
-	isSame := func(s abandonedSubscription) bool { return s.sent(plan) }
-	n := max(0, slices.IndexFunc(candidates, isSame))
-	found := candidates[n]
-	a.all[plan.key()] = slices.Delete(candidates, n, n+1)
-	return &found
 }
 
 // sent reports whether the planned request is the one that was sent.
@@ -362,13 +305,17 @@ func (a *abandonedSubscription) sent(plan *subscriptionModel) bool {
 
 // keepReplaced takes the subscription that this one replaces into the state again, if the request stays the same: a
 // second one would deliver each update twice.
-func (c *creation) keepReplaced() bool {
-	abandoned := c.connection.abandoned.take(&c.plan)
-	if abandoned == nil {
+func (c *creation) keepReplaced(ctx context.Context) bool {
+	value, _ := c.connection.abandoned.LoadAndDelete(c.plan.key())
+	abandoned, ok := value.(abandonedSubscription)
+	if !ok {
 		return false
 	}
 	if !abandoned.sent(&c.plan) {
-		c.replaced = 1
+		if c.lock != nil {
+			existing, _ := c.plan.lookup(ctx, forCreate, c.lock.Get) // mayCreate reports an error
+			c.replaced = len(existing.matches)
+		}
 		return false
 	}
 	planned, digest := c.plan.PayloadVersion, abandoned.private.WriteOnly

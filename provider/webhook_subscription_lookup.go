@@ -84,8 +84,10 @@ func (r *subscriptionResource) lookup(
 	return result, err
 }
 
-// planLookup looks for an equal subscription during the plan of a create, so that the plan already says what the apply
-// will find. Terraform plans a create once more right before it, so the same holds for the apply.
+// planLookup looks for an equal subscription during the plan of a create, so that the plan says what the apply will
+// find. It only warns, and the apply refuses. With create_before_destroy, an apply makes the old object deposed and then
+// plans the new one like any create. An error in that plan would leave the old object deposed. After an error of the
+// create itself, the CLI makes it the current one again.
 func (r *subscriptionResource) planLookup(ctx context.Context, plan *subscriptionModel, diags *diag.Diagnostics) {
 	if r.connection == nil || plan.ApplicationID.IsNull() || !plan.isIdentityKnown() {
 		return
@@ -98,8 +100,12 @@ func (r *subscriptionResource) planLookup(ctx context.Context, plan *subscriptio
 		return
 	}
 	defer lock.Release()
-	result, err := plan.lookup(ctx, forCreate, lock.Get)
-	if plan.checkCreate(ctx, lock, result, err, diags) && result.status == lookupUnknown {
+	var refused diag.Diagnostics
+	result := plan.checkCreate(ctx, lock, 0, &refused)
+	for _, refusal := range refused {
+		diags.AddWarning(refusal.Summary(), "An apply would fail. "+refusal.Detail())
+	}
+	if !refused.HasError() && result.status == lookupUnknown {
 		diags.AddWarning("Cannot check for an existing webhook subscription", fmt.Sprintf(
 			"It is unknown whether a subscription to %s already exists, because %s. The apply creates one. If it exists, the "+
 				"service then delivers each update twice.\n\nIf you know that it exists, import it instead:\n\n%s",
@@ -112,31 +118,21 @@ func (m *subscriptionModel) isIdentityKnown() bool {
 	return isKnown(m.configuredURL()) && isKnown(m.ApplicationID) && isKnown(m.PayloadJSON)
 }
 
-// checkCreate adds an error if there may not be a new subscription: there is one already, its application is gone, or
-// the response is not that of the service.
+// checkCreate looks for equal subscriptions. It adds an error if there may not be a new one: there are more than it
+// replaces, its application is gone, or the response is not that of the service.
 func (m *subscriptionModel) checkCreate(
-	ctx context.Context, lock *webhookcache.Lock, result lookupResult, err error, diags *diag.Diagnostics,
-) bool {
+	ctx context.Context, lock *webhookcache.Lock, replaced int, diags *diag.Diagnostics,
+) lookupResult {
+	result, err := m.lookup(ctx, forCreate, lock.Get)
 	switch {
 	case err != nil:
 		m.addLookupError(result, err, diags)
-	case result.status == lookupFound:
+	case len(result.matches) > replaced:
 		m.addExistsError(diags)
-	default:
-		return m.checkAlive(ctx, lock, result, diags)
+	case result.status == lookupAbsent && lock.IsGone(ctx):
+		m.addGoneError(diags)
 	}
-	return false
-}
-
-// checkAlive adds an error if there is no webhook because there is no application.
-func (m *subscriptionModel) checkAlive(
-	ctx context.Context, lock *webhookcache.Lock, result lookupResult, diags *diag.Diagnostics,
-) bool {
-	if result.status != lookupAbsent || !lock.IsGone(ctx) {
-		return true
-	}
-	m.addGoneError(diags)
-	return false
+	return result
 }
 
 func (m *subscriptionModel) addLookupError(result lookupResult, err error, diags *diag.Diagnostics) {
@@ -159,7 +155,7 @@ func (m *subscriptionModel) addExistsError(diags *diag.Diagnostics) {
 	diags.AddError("The webhook subscription already exists", fmt.Sprintf(
 		"The service already delivers updates about %s to %s. A second subscription would deliver each update twice. "+
 			"Nothing was sent.\n\nTo manage the existing subscription, add this block and apply:\n\n%s\n"+
-			"If Terraform has tried to replace it with `create_before_destroy`, first remove it from the state with `state rm`.",
+			"If `create_before_destroy` replaces it, it stays in the state: remove `create_before_destroy`, or what replaces it.",
 		about, m.receiver(), m.importBlock()))
 }
 

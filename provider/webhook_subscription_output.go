@@ -33,7 +33,7 @@ func (m *subscriptionModel) setResponse(response *client.SubscriptionResponse, d
 		if !found || exported == nil || sent.isRepeatedBy(exported) {
 			return nil
 		}
-		return textOf(exported)
+		return types.StringValue(textOf(exported))
 	})
 	warnNoValue(missing, "The response has no value there, or one that repeats `url_wo` or `payload_json_wo`. See "+
 		"`response_pointers`.", diags)
@@ -91,11 +91,11 @@ func warnNoValue(names []string, reason string, diags *diag.Diagnostics) {
 }
 
 // textOf returns a string as it is, and all else as JSON.
-func textOf(value any) types.String {
+func textOf(value any) string {
 	if text, ok := value.(string); ok {
-		return types.StringValue(text)
+		return text
 	}
-	return encodeJSON(value)
+	return jsonvalue.Encode(value)
 }
 
 // isRepeatedBy reports whether a value contains a secret, or is a part of one.
@@ -104,7 +104,7 @@ func (f messageFilter) isRepeatedBy(value any) bool {
 		return len(leaf) >= printable.MinSecret &&
 			slices.ContainsFunc(f.secrets, func(secret string) bool { return strings.Contains(secret, leaf) })
 	}
-	return f.repeatsSecret(textOf(value).ValueString()) || slices.ContainsFunc(jsonvalue.Leaves(value), isPart)
+	return f.repeatsSecret(textOf(value)) || slices.ContainsFunc(jsonvalue.Leaves(value), isPart)
 }
 
 // maxPointers limits the attribute response_pointers.

@@ -140,7 +140,7 @@ func newWriteOnlyDigest(payload types.String) *writeOnlyDigest {
 		return nil
 	}
 	digest := &writeOnlyDigest{Salt: []byte(rand.Text())}
-	digest.Whole = digest.sum(encodeJSON(value).ValueString())
+	digest.Whole = digest.sum(jsonvalue.Encode(value))
 	return digest
 }
 

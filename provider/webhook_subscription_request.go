@@ -2,9 +2,9 @@ package provider
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -36,23 +36,15 @@ func (m *subscriptionModel) request() client.Subscription {
 // sortedEvents returns the events in the order of the request.
 func (m *subscriptionModel) sortedEvents() []string {
 	var events []string
-	for _, element := range m.Events.Elements() {
-		if text, ok := element.(types.String); ok {
-			events = append(events, text.ValueString())
-		}
-	}
+	m.Events.ElementsAs(context.Background(), &events, false)
 	slices.Sort(events)
 	return events
 }
 
-// stringsOf returns the elements of a map of strings.
+// stringsOf returns the elements of a map of strings; nil for one that is not known.
 func stringsOf(from types.Map) map[string]string {
-	texts := map[string]string{}
-	for name, element := range from.Elements() {
-		if text, ok := element.(types.String); ok {
-			texts[name] = text.ValueString()
-		}
-	}
+	var texts map[string]string
+	from.ElementsAs(context.Background(), &texts, false)
 	return texts
 }
 
@@ -206,14 +198,8 @@ func (m *subscriptionModel) sendsSameAs(other *subscriptionModel) bool {
 
 // isKnown reports whether the value and everything in it is known.
 func isKnown(value attr.Value) bool {
-	values := []attr.Value{value}
-	switch value := value.(type) {
-	case types.Set:
-		values = append(values, value.Elements()...)
-	case types.Map:
-		values = slices.AppendSeq(values, maps.Values(value.Elements()))
-	}
-	return !slices.ContainsFunc(values, attr.Value.IsUnknown)
+	raw, err := value.ToTerraformValue(context.Background())
+	return err == nil && raw.IsFullyKnown()
 }
 
 // canonicalRequest encodes the stored part of the request without the URL, so that equal requests have equal texts: the

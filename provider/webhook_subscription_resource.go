@@ -77,8 +77,6 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, state.identity())...)
 	private := readPrivateData(ctx, req.Private, &resp.Diagnostics)
-	// In any case, because an older version may have written more than this one does.
-	private.write(ctx, resp.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -204,7 +202,7 @@ func (r *subscriptionResource) Delete(
 	}
 	r.checkDestroy(&state, private, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() {
-		r.connection.abandoned.add(state, private)
+		r.connection.abandoned.Store(state.key(), abandonedSubscription{state, private})
 	}
 }
 
