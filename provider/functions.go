@@ -39,8 +39,8 @@ func (f *providerFunction) Run(ctx context.Context, req function.RunRequest, res
 
 // What the errors of more than one function say, and what completes it.
 var (
-	namespaceRule = fmt.Sprintf("namespace must be the name of a Kubernetes namespace: 1 to %d lower-case letters, digits "+
-		"and -, with a letter or digit at both ends", reference.MaxNamespace)
+	namespaceRule = fmt.Sprintf("namespace must be the name of a Kubernetes namespace: 1 to %d lower-case letters, "+
+		"digits and -, with a letter or digit at both ends", reference.MaxNamespace)
 	nameRule = fmt.Sprintf(": 1 to %d lower-case letters, digits, - and ., with a letter or digit at both ends.",
 		reference.MaxName)
 )
@@ -74,25 +74,20 @@ func mandateReference(ctx context.Context, req function.RunRequest, resp *functi
 	if resp.Error = req.Arguments.Get(ctx, &namespace, &name, &prefixes); resp.Error != nil {
 		return
 	}
-	if resp.Error = validateReferenceArguments(namespace, name, prefixes); resp.Error == nil {
-		prefix := strings.Join(prefixes, "") // at most one
-		resp.Error = resp.Result.Set(ctx, reference.Mandate(prefix, namespace, name))
-	}
-}
-
-func validateReferenceArguments(namespace, name string, prefixes []string) *function.FuncError {
+	prefix := strings.Join(prefixes, "") // at most one
 	switch {
 	case !reference.IsNamespace(namespace):
-		return function.NewArgumentFuncError(0, namespaceRule+". Pass a prefix as the third argument.")
+		resp.Error = function.NewArgumentFuncError(0, namespaceRule+". Pass a prefix as the third argument.")
 	case !reference.IsName(name):
-		return function.NewArgumentFuncError(1, "name must be the metadata.name of a Mandate"+nameRule)
+		resp.Error = function.NewArgumentFuncError(1, "name must be the metadata.name of a Mandate"+nameRule)
 	case len(prefixes) > 1:
-		return function.NewArgumentFuncError(3, "at most one prefix is allowed.")
-	case len(prefixes) == 1 && utf8.RuneCountInString(prefixes[0]) > reference.MaxPrefix:
-		return function.NewArgumentFuncError(2, fmt.Sprintf("prefix must be the spec.referencePrefix of an "+
+		resp.Error = function.NewArgumentFuncError(3, "at most one prefix is allowed.")
+	case utf8.RuneCountInString(prefix) > reference.MaxPrefix:
+		resp.Error = function.NewArgumentFuncError(2, fmt.Sprintf("prefix must be the spec.referencePrefix of an "+
 			"IdentityService, which has at most %d characters.", reference.MaxPrefix))
+	default:
+		resp.Error = resp.Result.Set(ctx, reference.Mandate(prefix, namespace, name))
 	}
-	return nil
 }
 
 func newNotificationURLFunction() function.Function {
@@ -134,11 +129,14 @@ func notificationURL(ctx context.Context, req function.RunRequest, resp *functio
 	if resp.Error = req.Arguments.Get(ctx, &base, &namespace, &name, &token); resp.Error != nil {
 		return
 	}
-	problem := receiverBaseProblem(base)
+	parsed, _ := url.Parse(base)
 	isClusterWide := slices.Contains([]string{"", receiver.ClusterNamespace}, namespace.ValueString())
 	switch {
-	case problem != "":
-		resp.Error = function.NewArgumentFuncError(0, problem)
+	case !isReceiverURL(base):
+		resp.Error = function.NewArgumentFuncError(0, "base must be a URL such as https://hooks.example.com. Use http only "+
+			"on a loopback host, because the service delivers personal data.")
+	case parsed.User != nil || parsed.RawQuery != "" || parsed.ForceQuery || parsed.Fragment != "":
+		resp.Error = function.NewArgumentFuncError(0, "base must have no user, query or fragment.")
 	case !isClusterWide && !reference.IsNamespace(namespace.ValueString()):
 		resp.Error = function.NewArgumentFuncError(1, namespaceRule+"; or null for a ClusterIdentityService.")
 	case !reference.IsName(name):
@@ -149,20 +147,6 @@ func notificationURL(ctx context.Context, req function.RunRequest, resp *functio
 	default:
 		path := receiver.Path(namespace.ValueString(), name)
 		resp.Error = resp.Result.Set(ctx, receiver.URL(base, path, token.ValueString()))
-	}
-}
-
-// receiverBaseProblem returns what is wrong with the base, or "".
-func receiverBaseProblem(base string) string {
-	parsed, err := url.Parse(base)
-	switch {
-	case err != nil || !isReceiverURL(base):
-		return "base must be a URL such as https://hooks.example.com. Use http only on a loopback host, because the " +
-			"service delivers personal data."
-	case parsed.User != nil || parsed.RawQuery != "" || parsed.ForceQuery || parsed.Fragment != "":
-		return "base must have no user, query or fragment."
-	default:
-		return ""
 	}
 }
 

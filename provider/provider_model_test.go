@@ -11,7 +11,9 @@ import (
 
 // block is a provider block with one argument.
 func block(argument string, value types.String) settings {
-	return settings{texts: map[string]types.String{argument: value}}
+	return settings{
+		texts: map[string]types.String{argument: value}, webhookFieldNames: types.MapNull(types.StringType),
+	}
 }
 
 func TestWithEnvironment(t *testing.T) {

@@ -52,9 +52,7 @@ func (r *subscriptionResource) newCreation(
 	c.diags.Append(req.Plan.Get(ctx, &c.plan)...)
 	c.diags.Append(req.Config.GetAttribute(ctx, path.Root("url_wo"), &c.plan.URLWriteOnly)...)
 	c.diags.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &c.plan.PayloadWriteOnly)...)
-	var timeoutDiags diag.Diagnostics
-	c.timeout, timeoutDiags = c.plan.Timeouts.Create(ctx, 0)
-	c.diags.Append(timeoutDiags...)
+	c.timeout, _ = c.plan.Timeouts.Create(ctx, 0) // validated when it was configured
 	r.connection.complete(&c.plan)
 	c.plan.checkPayloads(c.diags)
 	if c.diags.HasError() || r.connection.serviceClient(c.diags) == nil {
@@ -89,13 +87,18 @@ func (c *creation) create(ctx context.Context) createResult {
 		c.plan.addExistsError(c.diags)
 		return notCreated
 	}
-	for c.mayCreate(ctx) {
+	for {
+		if c.lock != nil { // after a pause that the service asked for, somebody else may have subscribed the URL
+			c.plan.checkCreate(ctx, c.lock, c.replaced, c.diags)
+		}
+		if c.diags.HasError() {
+			return notCreated
+		}
 		response, err := c.subscribe(ctx)
 		if !webhookcache.WaitRetryAfter(ctx, err) {
 			return c.conclude(ctx, response, err)
 		}
 	}
-	return notCreated
 }
 
 // conclude finds out what became of the request.
@@ -115,15 +118,6 @@ func (c *creation) conclude(ctx context.Context, response *client.SubscriptionRe
 	}
 }
 
-// mayCreate looks for an equal subscription. After a pause that the service asked for, it finds what somebody else has
-// subscribed meanwhile.
-func (c *creation) mayCreate(ctx context.Context) bool {
-	if c.lock != nil {
-		c.plan.checkCreate(ctx, c.lock, c.replaced, c.diags)
-	}
-	return !c.diags.HasError()
-}
-
 func (c *creation) subscribe(ctx context.Context) (*client.SubscriptionResponse, error) {
 	// An interrupt must not cancel the request: the service would carry it out, and only the response would be lost.
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
@@ -137,7 +131,10 @@ func (c *creation) record(ctx context.Context, response *client.SubscriptionResp
 	c.markExisting()
 	c.plan.setResponse(response, c.diags)
 	if response.Accepted {
-		c.warnAccepted()
+		c.diags.AddWarning("The service makes the webhook subscription later",
+			"The service answered HTTP 202 Accepted. Until it has made the subscription, it delivers nothing. It is in the "+
+				"state, and the provider does not send it again. If no delivery arrives, ask the service's support. To send it "+
+				"again, remove it from the state with `state rm`, and apply.")
 	}
 	switch {
 	case c.lock == nil:
@@ -157,11 +154,7 @@ func (c *creation) markExisting() {
 }
 
 func (c *creation) setMatches(result lookupResult) {
-	if len(result.matches) == 0 {
-		return // this run created it, and the service does not return it yet
-	}
-	c.private.Seen = true
-	c.private.Single = result.single
+	c.private.Seen, c.private.Single = true, result.single
 	c.plan.setMatches(result.matches, c.private, c.diags)
 }
 
@@ -263,18 +256,10 @@ func (c *creation) search(ctx context.Context) lookupResult {
 				until = next
 			}
 		}
-		found := result.status == lookupFound && len(result.matches) > c.replaced
-		if found || time.Until(until) < pause || !client.Sleep(ctx, pause) {
+		if len(result.matches) > c.replaced || time.Until(until) < pause || !client.Sleep(ctx, pause) {
 			return result
 		}
 	}
-}
-
-func (c *creation) warnAccepted() {
-	c.diags.AddWarning("The service makes the webhook subscription later",
-		"The service answered HTTP 202 Accepted. Until it has made the subscription, it delivers nothing. It is in the "+
-			"state, and the provider does not send it again. If no delivery arrives, ask the service's support. To send it "+
-			"again, remove it from the state with `state rm`, and apply.")
 }
 
 func (c *creation) warnNotReadBack(cause string) {
@@ -282,38 +267,38 @@ func (c *creation) warnNotReadBack(cause string) {
 		"The subscription exists, and the next plan reads it again. "+cause)
 }
 
-// abandonedSubscription is a subscription that this run has removed from the state. It still exists at the service. With
-// -replace and replace_triggered_by, the same run creates again what it has abandoned.
-type abandonedSubscription struct {
+// storedSubscription is a subscription as the state has it, or had it: with -replace and replace_triggered_by, the same
+// run creates again what it has abandoned.
+type storedSubscription struct {
 	state   subscriptionModel
 	private privateData
 }
 
 // sent reports whether the planned request is the one that was sent.
-func (a *abandonedSubscription) sent(plan *subscriptionModel) bool {
+func (s *storedSubscription) sent(plan *subscriptionModel) bool {
 	request := *plan
 	request.ID = types.StringNull()         // unknown in a plan
 	if request.PayloadVersion.IsUnknown() { // the provider sets it
-		if a.private.WriteOnly == nil && !a.state.PayloadVersion.IsNull() {
+		if s.private.WriteOnly == nil && !s.state.PayloadVersion.IsNull() {
 			return false // of a tainted resource, the provider gets no digest
 		}
-		request.PayloadVersion = types.Int64Value(max(a.state.PayloadVersion.ValueInt64(), defaultWriteOnlyVersion))
+		request.PayloadVersion = types.Int64Value(max(s.state.PayloadVersion.ValueInt64(), defaultWriteOnlyVersion))
 	}
-	return !a.private.WriteOnly.differsFrom(plan.PayloadWriteOnly) &&
-		len(request.withoutEmptyPayload().changes(a.state.sentFor(&request, a.private))) == 0
+	return !s.private.WriteOnly.differsFrom(plan.PayloadWriteOnly) &&
+		len(request.withoutEmptyPayload().changes(s.state.sentFor(&request, s.private))) == 0
 }
 
 // keepReplaced takes the subscription that this one replaces into the state again, if the request stays the same: a
 // second one would deliver each update twice.
 func (c *creation) keepReplaced(ctx context.Context) bool {
 	value, _ := c.connection.abandoned.LoadAndDelete(c.plan.key())
-	abandoned, ok := value.(abandonedSubscription)
+	abandoned, ok := value.(storedSubscription)
 	if !ok {
 		return false
 	}
 	if !abandoned.sent(&c.plan) {
 		if c.lock != nil {
-			existing, _ := c.plan.lookup(ctx, forCreate, c.lock.Get) // mayCreate reports an error
+			existing, _ := c.plan.lookup(ctx, forCreate, c.lock.Get) // create reports an error
 			c.replaced = len(existing.matches)
 		}
 		return false

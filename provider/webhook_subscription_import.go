@@ -73,15 +73,12 @@ func (r *subscriptionResource) ImportState(
 	resp.Diagnostics.Append(resp.State.Set(ctx, importedModel(identity, url))...)
 }
 
-// parseImportID returns an identity without a digest if the ID is not valid.
+// parseImportID returns an identity that is not valid if the ID is not.
 func parseImportID(id string) (subscriptionIdentity, types.String) {
 	scope, rest, _ := strings.Cut(id, "/")
 	var identity subscriptionIdentity
 	if scope != accountScope {
-		applicationID, err := strconv.ParseInt(scope, 10, 64)
-		if err != nil {
-			return identity, types.StringNull()
-		}
+		applicationID, _ := strconv.ParseInt(scope, 10, 64) // 0 is not valid
 		identity.ApplicationID = types.Int64Value(applicationID)
 	}
 	if isReceiverURL(rest) {
@@ -149,7 +146,11 @@ func (l *subscriptionListResource) List(
 	stream.Results = func(push func(list.ListResult) bool) {
 		listed := importable(webhooks)
 		// An object is the newest webhook at least, or an answer that nobody understands.
-		if !webhooks.Complete && !push(incompleteListResult(application, len(listed))) {
+		var incomplete list.ListResult
+		incomplete.Diagnostics.AddWarning("The list of webhook subscriptions may be incomplete", fmt.Sprintf(
+			"For application %d, the service does not return a list that is known to be complete. It contains %d "+
+				"subscriptions with a URL. There may be others.", application.ValueInt64(), len(listed)))
+		if !webhooks.Complete && !push(incomplete) {
 			return
 		}
 		for n, webhook := range listed {
@@ -158,14 +159,6 @@ func (l *subscriptionListResource) List(
 			}
 		}
 	}
-}
-
-func incompleteListResult(application types.Int64, returned int) list.ListResult {
-	var result list.ListResult
-	result.Diagnostics.AddWarning("The list of webhook subscriptions may be incomplete", fmt.Sprintf(
-		"For application %d, the service does not return a list that is known to be complete. It contains %d "+
-			"subscriptions with a URL. There may be others.", application.ValueInt64(), returned))
-	return result
 }
 
 // importable returns the last webhook of each URL that an import accepts: a URL identifies a subscription of an
@@ -200,8 +193,8 @@ func newListResult(
 	return result
 }
 
-// UpgradeState refuses the states of version 0, which no release has written: what they store of a response has no place
-// in this version, and may be a secret that the service returned only once.
+// UpgradeState refuses the states of version 0, which no release has written. What they store of a response has no
+// place in this version, and may be a secret that the service returned only once.
 func (r *subscriptionResource) UpgradeState(context.Context) map[int64]resource.StateUpgrader {
 	refuse := func(_ context.Context, _ resource.UpgradeStateRequest, resp *resource.UpgradeStateResponse) {
 		resp.Diagnostics.AddError("The state is that of a development version", "This version of the provider cannot read "+

@@ -123,20 +123,11 @@ func (m *subscriptionModel) secrets() []string {
 	return secrets
 }
 
-// requestPart is the value of an attribute that the request is made of, beside the URL.
-type requestPart struct {
-	attribute string
-	value     attr.Value
-}
+// requestAttributeNames are what the request is made of, beside the URL, in the order of their importance.
+var requestAttributeNames = []string{"application_id", "events", "payload_json", "payload_json_wo_version"}
 
-// requestParts are in the order of their importance.
-func (m *subscriptionModel) requestParts() []requestPart {
-	return []requestPart{
-		{"application_id", m.ApplicationID},
-		{"events", m.Events},
-		{"payload_json", m.PayloadJSON},
-		{"payload_json_wo_version", m.PayloadVersion},
-	}
+func (m *subscriptionModel) requestValues() []attr.Value {
+	return []attr.Value{m.ApplicationID, m.Events, m.PayloadJSON, m.PayloadVersion}
 }
 
 // changes returns what makes the request another one than was sent, the most important first. Attributes that differ
@@ -149,10 +140,10 @@ func (m *subscriptionModel) changes(sent *subscriptionModel) []path.Path {
 	if !m.deliversWhere(sent) {
 		changed = append(changed, m.urlPath(sent))
 	}
-	before := sent.requestParts()
-	for n, part := range m.requestParts() {
-		at := path.Root(part.attribute)
-		if !part.value.Equal(before[n].value) && !slices.ContainsFunc(changed, at.Equal) {
+	before := sent.requestValues()
+	for n, value := range m.requestValues() {
+		at := path.Root(requestAttributeNames[n])
+		if !value.Equal(before[n]) && !slices.ContainsFunc(changed, at.Equal) {
 			changed = append(changed, at)
 		}
 	}
@@ -181,12 +172,12 @@ func (m *subscriptionModel) sendsSameAs(other *subscriptionModel) bool {
 	if !m.deliversWhere(other) {
 		return false
 	}
-	equal, before := true, other.requestParts()
-	for n, part := range m.requestParts() {
-		if !isKnown(part.value) {
+	equal, before := true, other.requestValues()
+	for n, value := range m.requestValues() {
+		if !isKnown(value) {
 			return false
 		}
-		equal = equal && part.value.Equal(before[n].value)
+		equal = equal && value.Equal(before[n])
 	}
 	if equal { // nothing to encode, which takes time in a large plan
 		return true
@@ -251,18 +242,10 @@ func (m *subscriptionModel) sentFor(plan *subscriptionModel, private privateData
 // withoutEmptyPayload returns the plan without the version of a payload_json_wo that adds nothing to the request.
 func (m *subscriptionModel) withoutEmptyPayload() *subscriptionModel {
 	request := *m
-	if canonicalPayload(m.PayloadWriteOnly).Equal(emptyPayload) {
+	if normalizeJSON(m.PayloadWriteOnly).Equal(emptyPayload) {
 		request.PayloadVersion = types.Int64Null()
 	}
 	return &request
 }
 
 var emptyPayload = types.StringValue("{}")
-
-// canonicalPayload makes payloads equal that differ only in spacing and order.
-func canonicalPayload(payload types.String) types.String {
-	if payload.IsNull() || payload.IsUnknown() {
-		return payload
-	}
-	return normalizeJSON(json.RawMessage(payload.ValueString()))
-}

@@ -6,15 +6,205 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
 )
+
+// ephemeralResource is what all ephemeral resources have.
+type ephemeralResource struct {
+	typeName   string
+	schema     schema.Schema
+	connection *connection
+}
+
+func (e *ephemeralResource) Metadata(_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+	resp.TypeName = e.typeName
+}
+
+func (e *ephemeralResource) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
+	resp.Schema = e.schema
+}
+
+func (e *ephemeralResource) Configure(
+	_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse,
+) {
+	e.connection, _ = req.ProviderData.(*connection)
+}
+
+// open reads the configuration of an ephemeral resource. It returns nil after an error.
+func (e *ephemeralResource) open(
+	ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse, config any,
+) *client.Client {
+	resp.Diagnostics.Append(req.Config.Get(ctx, config)...)
+	if resp.Diagnostics.HasError() {
+		return nil
+	}
+	return e.connection.serviceClient(&resp.Diagnostics)
+}
+
+func requiredID(description string) schema.Int64Attribute {
+	return schema.Int64Attribute{
+		Required: true, MarkdownDescription: description, Validators: []validator.Int64{int64validator.AtLeast(1)},
+	}
+}
+
+func computedString(description string) schema.StringAttribute {
+	return schema.StringAttribute{Computed: true, MarkdownDescription: description}
+}
+
+func computedInt64(description string) schema.Int64Attribute {
+	return schema.Int64Attribute{Computed: true, MarkdownDescription: description}
+}
+
+func computedInt32(description string) schema.Int32Attribute {
+	return schema.Int32Attribute{Computed: true, MarkdownDescription: description}
+}
+
+func computedBool(description string) schema.BoolAttribute {
+	return schema.BoolAttribute{Computed: true, MarkdownDescription: description}
+}
+
+func computedList(description string, item map[string]schema.Attribute) schema.ListNestedAttribute {
+	return schema.ListNestedAttribute{
+		Computed: true, MarkdownDescription: description,
+		NestedObject: schema.NestedAttributeObject{Attributes: item},
+	}
+}
+
+// sensitiveString is for values that Terraform's own errors, which quote values, must not show.
+func sensitiveString(description string) schema.StringAttribute {
+	return schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: description}
+}
+
+var _ ephemeral.EphemeralResourceWithRenew = (*accessTokenEphemeral)(nil)
+
+type accessTokenEphemeral struct{ ephemeralResource }
+
+type accessTokenModel struct {
+	Token   types.String `tfsdk:"token"`
+	RenewAt types.String `tfsdk:"renew_at"`
+}
+
+func newAccessTokenEphemeral() ephemeral.EphemeralResource {
+	return &accessTokenEphemeral{ephemeralResource{typeName: "idv_access_token", schema: schema.Schema{
+		MarkdownDescription: "Provides the access token of the provider configuration to other providers and to " +
+			"provisioners that send requests to the service. Terraform stores the token neither in the state nor in " +
+			"the plan. The provider itself uses the same token, so do not revoke it.",
+		Attributes: map[string]schema.Attribute{
+			"token": sensitiveString("Access token, for the header `Authorization: Bearer TOKEN`."),
+			"renew_at": computedString("Time until which the token can be used safely, in RFC 3339 format and UTC: four " +
+				"fifths of the lifetime that the service reports, or of one hour if it reports none."),
+		},
+	}}}
+}
+
+func (e *accessTokenEphemeral) Open(ctx context.Context, _ ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
+	service := e.connection.serviceClient(&resp.Diagnostics)
+	if service == nil {
+		return
+	}
+	token, err := service.AccessToken(ctx)
+	if err != nil {
+		resp.Diagnostics.AddError("Cannot get an access token", errorDetail(err))
+		return
+	}
+	resp.Diagnostics.Append(resp.Result.Set(ctx, accessTokenModel{
+		Token:   types.StringValue(token.Value.Reveal()),
+		RenewAt: types.StringValue(token.RenewAt.UTC().Format(time.RFC3339)),
+	})...)
+	resp.RenewAt = token.RenewAt
+}
+
+// Renew only warns. The service cannot extend a token, and Terraform has no way to replace one that it handed out. A
+// login here would do harm if the service revokes older tokens. For the same reason there is no Close: the provider
+// still uses the token.
+func (e *accessTokenEphemeral) Renew(_ context.Context, _ ephemeral.RenewRequest, resp *ephemeral.RenewResponse) {
+	resp.Diagnostics.AddWarning("The access token expires while it is in use",
+		"The token of the ephemeral resource idv_access_token has been in use for four fifths of its lifetime, and the "+
+			"service cannot extend it. The service may reject later requests with this token (HTTP 401).\n\n"+
+			"Apply fewer changes in one run, so that the token is needed for a shorter time.")
+}
+
+type applicationEphemeral struct{ ephemeralResource }
+
+type applicationModel struct {
+	ApplicationID types.Int64       `tfsdk:"application_id"`
+	Name          types.String      `tfsdk:"name"`
+	Reference     types.String      `tfsdk:"reference"`
+	State         types.String      `tfsdk:"state"`
+	MandateType   *referenceModel   `tfsdk:"mandate_type"`
+	Archived      types.Bool        `tfsdk:"archived"`
+	Actions       []actionModel     `tfsdk:"available_actions"`
+	Individuals   []individualModel `tfsdk:"individuals"`
+	JSON          types.String      `tfsdk:"json"`
+}
+
+func newApplicationEphemeral() ephemeral.EphemeralResource {
+	return &applicationEphemeral{ephemeralResource{typeName: "idv_application", schema: schema.Schema{
+		MarkdownDescription: "Reads an application (mandate) with its individuals and checks. The result contains " +
+			"personal data, so Terraform stores it neither in the state nor in the plan. Every plan and every apply " +
+			"that needs the application reads it again.",
+		Attributes: map[string]schema.Attribute{
+			"application_id": requiredID("ID of the application."),
+			"name":           sensitiveString("Name of the application."),
+			"reference":      sensitiveString("Reference of the application."),
+			"state":          computedString("State of the application, as the service names it."),
+			"mandate_type": schema.SingleNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "Mandate type of the application.",
+				Attributes: map[string]schema.Attribute{
+					"id":          computedInt64("ID of the mandate type; null if the service returns none."),
+					"code":        computedString("Code of the mandate type; null if the service returns none."),
+					"name":        computedString("Display name of the mandate type; null if the service returns none."),
+					"description": computedString("Description of the mandate type; null if the service returns none."),
+				},
+			},
+			"archived":          computedBool("Whether the application is archived."),
+			"available_actions": actionsAttribute("Actions that the service offers for the application."),
+			"individuals": computedList("Progress of the individuals, in the order of the response. For personal data, use "+
+				"`json` or the ephemeral resource `idv_individual`.", individualAttributes()),
+			"json": sensitiveString("Complete response of the service, as JSON with sorted keys."),
+		},
+	}}}
+}
+
+func (e *applicationEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
+	var model applicationModel
+	service := e.open(ctx, req, resp, &model)
+	if service == nil {
+		return
+	}
+	application, err := service.RetrieveApplication(ctx, model.ApplicationID.ValueInt64())
+	if err != nil {
+		resp.Diagnostics.AddError("Cannot read the application", errorDetail(err))
+		return
+	}
+	model.flatten(application)
+	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)
+}
+
+func (m *applicationModel) flatten(application *client.Application) {
+	mandateType := flattenReference(application.MandateType)
+	m.Name = stringOrNull(application.Name.Reveal())
+	m.Reference = stringOrNull(application.Reference)
+	m.State = stringOrNull(application.State.Name)
+	m.MandateType = &mandateType
+	m.Archived = types.BoolValue(application.Archived)
+	m.Actions = flattenActions(application.Actions)
+	m.Individuals = convertAll(application.Individuals, func(i client.Individual) individualModel {
+		return flattenIndividual(&i)
+	})
+	m.JSON = normalizeJSON(types.StringValue(string(application.Raw.Reveal())))
+}
 
 type individualEphemeral struct{ ephemeralResource }
 
@@ -48,12 +238,12 @@ func (e *individualEphemeral) Open(ctx context.Context, req ephemeral.OpenReques
 	}
 	individual, err := service.RetrieveIndividual(ctx, model.IndividualID.ValueInt64())
 	if err != nil {
-		addRequestError(&resp.Diagnostics, "Cannot read the individual", err)
+		resp.Diagnostics.AddError("Cannot read the individual", errorDetail(err))
 		return
 	}
 	model.individualModel = flattenIndividual(individual)
 	model.personModel = flattenPerson(individual.Details().Reveal())
-	model.JSON = normalizeJSON(individual.Raw.Reveal())
+	model.JSON = normalizeJSON(types.StringValue(string(individual.Raw.Reveal())))
 	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)
 }
 
@@ -110,8 +300,8 @@ func reportErrorDetail(err error) string {
 		return fmt.Sprintf("The report is larger than %d MiB, the most that the provider can return.\n\n"+
 			"Download it with another tool. The ephemeral resource idv_access_token provides the token.", maxReportMiB)
 	case client.KindInvalid, client.KindNotFound, client.KindConflict, client.KindNotReady, client.KindUnreadable:
-		return errorCause(err) + "\n\nThe service has a report once the individual has completed the checks. " +
-			"The ephemeral resource idv_individual shows the progress."
+		return messageFilter{}.errorCause(err) + "\n\nThe service has a report once the individual has completed the " +
+			"checks. The ephemeral resource idv_individual shows the progress."
 	default:
 		return errorDetail(err)
 	}
