@@ -54,13 +54,13 @@ func newReferencesDataSource() datasource.DataSource {
 		MarkdownDescription: "Reads the reference data of the service: mandate types, countries and document types. All " +
 			"data sources of a run share one request.",
 		Attributes: map[string]schema.Attribute{
-			"mandate_types":  referenceListAttribute("Types of an application (mandate)."),
-			"countries":      referenceListAttribute("Countries that the service knows."),
-			"document_types": referenceListAttribute("Identity documents that the service accepts."),
+			"mandate_types":  referenceListAttribute("Types of an application (mandate)"),
+			"countries":      referenceListAttribute("Countries that the service knows"),
+			"document_types": referenceListAttribute("Identity documents that the service accepts"),
 			"json": schema.StringAttribute{
 				Computed: true,
-				MarkdownDescription: "The three lists as one JSON object with sorted keys. It has nothing else of the " +
-					"response: the service does not document its format, so other fields may hold personal data.",
+				MarkdownDescription: "The three lists as one JSON object with sorted keys, and nothing else of the " +
+					"response.",
 			},
 		},
 	}}}
@@ -259,8 +259,8 @@ func encodeReferences(references *client.References) string {
 func referenceListAttribute(description string) schema.ListNestedAttribute {
 	return schema.ListNestedAttribute{
 		Computed: true,
-		MarkdownDescription: description + " Empty if the service returns none, or returns a list that the provider does " +
-			"not understand.",
+		MarkdownDescription: description + "; empty if the service returns none, or a list that the provider does not " +
+			"understand.",
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"id": schema.Int64Attribute{
 				Computed: true, MarkdownDescription: "ID; null if the service returns none.",
@@ -294,7 +294,9 @@ func newWebhookDataSource() datasource.DataSource {
 	return &webhookDataSource{dataSource{typeName: "idv_webhook", schema: schema.Schema{
 		MarkdownDescription: "Reads the webhooks of an application, for debugging and monitoring. The service does not " +
 			"document the format of its response: it may return one webhook, a list, or an error if there is none. The " +
-			"data source always returns a list, which is empty if there is no webhook.",
+			"data source always returns a list, which is empty if there is no webhook. `complete` is `false` if the service " +
+			"returns nothing, a single webhook or one page of a list, or if the provider does not understand the response. In " +
+			"a URL, `xxxxx` replaces a segment of the path that is as long as a token.",
 		Attributes: map[string]schema.Attribute{
 			"application_id": schema.Int64Attribute{
 				Required:            true,
@@ -303,8 +305,8 @@ func newWebhookDataSource() datasource.DataSource {
 			},
 			"webhooks": schema.ListNestedAttribute{
 				Computed: true,
-				MarkdownDescription: "Webhooks, in the order of the response. Empty if there is none, or if the provider " +
-					"does not understand the response; see `complete`.",
+				MarkdownDescription: "Webhooks, in the order of the response; empty if there is none, or if the provider " +
+					"does not understand the response.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"id": schema.Int64Attribute{
 						Computed: true, MarkdownDescription: "ID of the webhook; null if the service returns none.",
@@ -312,8 +314,8 @@ func newWebhookDataSource() datasource.DataSource {
 					"url": schema.StringAttribute{
 						Computed:  true,
 						Sensitive: true,
-						MarkdownDescription: "URL that the service delivers to, without user, query and fragment. " +
-							"`xxxxx` replaces a segment of the path that is as long as a token. Null if it is not an http or https URL.",
+						MarkdownDescription: "URL that the service delivers to, without the parts that often contain a token; " +
+							"null if it is no URL.",
 					},
 					"events": schema.SetAttribute{
 						Computed:    true,
@@ -324,10 +326,8 @@ func newWebhookDataSource() datasource.DataSource {
 				}},
 			},
 			"complete": schema.BoolAttribute{
-				Computed: true,
-				MarkdownDescription: "Whether `webhooks` contains every webhook of the application. It is `false` if the " +
-					"service returns nothing, a single webhook or one page of a list, or if the provider does not understand " +
-					"the response.",
+				Computed:            true,
+				MarkdownDescription: "Whether `webhooks` contains every webhook of the application.",
 			},
 		},
 	}}}

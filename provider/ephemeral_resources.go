@@ -170,8 +170,8 @@ func newApplicationEphemeral() ephemeral.EphemeralResource {
 			},
 			"archived":          computedBool("Whether the application is archived."),
 			"available_actions": actionsAttribute("Actions that the service offers for the application."),
-			"individuals": computedList("Progress of the individuals, in the order of the response. For personal data, use "+
-				"`json` or the ephemeral resource `idv_individual`.", individualAttributes()),
+			"individuals": computedList("Progress of the individuals, in the order of the response, without personal data.",
+				individualAttributes()),
 			"json": sensitiveString("Complete response of the service, as JSON with sorted keys."),
 		},
 	}}}
@@ -263,14 +263,13 @@ func newIndividualReportEphemeral() ephemeral.EphemeralResource {
 		MarkdownDescription: fmt.Sprintf("Downloads the report about an individual. The service has a report once the "+
 			"individual has completed the checks. The report is personal data, so Terraform stores it neither in the "+
 			"state nor in the plan. Every plan and every apply that needs the report downloads it again. A report "+
-			"above %d MiB is an error.", maxReportMiB),
+			"above %d MiB is an error.\n\nThe service does not document the format: an `application/json` report may contain "+
+			"the document or its address. On Linux, an environment variable of a provisioner holds at most 128 KiB; pass a "+
+			"larger report to a write-only argument.", maxReportMiB),
 		Attributes: map[string]schema.Attribute{
-			"individual_id": requiredID("ID of the individual."),
-			"content_type": computedString("Media type of the report, such as `application/pdf`; null if the service " +
-				"returns none. The service does not document the format: an `application/json` report may contain the " +
-				"document or its address."),
-			"content_base64": sensitiveString("Content of the report, encoded as base64. On Linux, an environment " +
-				"variable of a provisioner holds at most 128 KiB; pass a larger report to a write-only argument."),
+			"individual_id":  requiredID("ID of the individual."),
+			"content_type":   computedString("Media type of the report; null if the service returns none."),
+			"content_base64": sensitiveString("Content of the report, encoded as base64."),
 		},
 	}}}
 }
@@ -365,7 +364,7 @@ func individualAttributes() map[string]schema.Attribute {
 		"checks_pending":    computedInt32("Number of pending checks, as the service counts them."),
 		"checks_passed":     computedInt32("Number of passed checks, as the service counts them."),
 		"completed_actions": actionsAttribute("Actions that the individual has completed."),
-		"checks": computedList("Checks, in the order of the response. Their results are in `json`.",
+		"checks": computedList("Checks, in the order of the response, with their results in `json`.",
 			map[string]schema.Attribute{
 				"id":    computedInt64("ID of the check; null if the service returns none."),
 				"name":  computedString("Name of the check."),
@@ -445,17 +444,16 @@ func personAttributes() map[string]schema.Attribute {
 
 // addressAttributes have the names of the fields of the service (interface: Address).
 var addressAttributes = map[string]schema.Attribute{
-	"flat_appartment_subbuilding": sensitiveString("Flat, apartment or part of the building. The service spells the " +
-		"attribute this way."),
-	"building_number":     sensitiveString("Number of the building."),
-	"building_name":       sensitiveString("Name of the building."),
-	"road_street":         sensitiveString("Road or street."),
-	"district":            sensitiveString("District."),
-	"town_city":           sensitiveString("Town or city."),
-	"state_province_name": sensitiveString("Name of the state or province."),
-	"state_province_code": sensitiveString("Code of the state or province."),
-	"country_code":        sensitiveString("Code of the country."),
-	"post_zip_code":       sensitiveString("Postal or ZIP code."),
-	"date_from":           sensitiveString("First day at the address, in the format `YYYY-MM-DD`."),
-	"date_to":             sensitiveString("Last day at the address, in the format `YYYY-MM-DD`."),
+	"flat_appartment_subbuilding": sensitiveString("Flat, apartment or part of the building, as the service spells it."),
+	"building_number":             sensitiveString("Number of the building."),
+	"building_name":               sensitiveString("Name of the building."),
+	"road_street":                 sensitiveString("Road or street."),
+	"district":                    sensitiveString("District."),
+	"town_city":                   sensitiveString("Town or city."),
+	"state_province_name":         sensitiveString("Name of the state or province."),
+	"state_province_code":         sensitiveString("Code of the state or province."),
+	"country_code":                sensitiveString("Code of the country."),
+	"post_zip_code":               sensitiveString("Postal or ZIP code."),
+	"date_from":                   sensitiveString("First day at the address, in the format `YYYY-MM-DD`."),
+	"date_to":                     sensitiveString("Last day at the address, in the format `YYYY-MM-DD`."),
 }

@@ -61,8 +61,8 @@ func newMandateReferenceFunction() function.Function {
 		},
 		VariadicParameter: function.StringParameter{
 			Name: "prefix",
-			MarkdownDescription: "Value of `spec.referencePrefix` in the Mandate's `IdentityService`, if it is set. At " +
-				"most one prefix is allowed.",
+			MarkdownDescription: "Value of `spec.referencePrefix` in the Mandate's `IdentityService`, if it is set; at " +
+				"most one.",
 		},
 		Return: function.StringReturn{},
 	}}
@@ -100,13 +100,13 @@ func newNotificationURLFunction() function.Function {
 			function.StringParameter{
 				Name: "base",
 				MarkdownDescription: "URL at which the service reaches the receiver: `spec.notifications.url` of the " +
-					"`IdentityService`, such as `https://hooks.example.com`. A path is kept.",
+					"`IdentityService`, such as `https://hooks.example.com/path`.",
 			},
 			function.StringParameter{
 				Name:           "namespace",
 				AllowNullValue: true,
-				MarkdownDescription: "Namespace of the `IdentityService`. Pass `null` or `\"\"` for a " +
-					"`ClusterIdentityService`, which has none; the URL then contains `-`.",
+				MarkdownDescription: "Namespace of the `IdentityService`; `null` or `\"\"` for a " +
+					"`ClusterIdentityService`, which has none.",
 			},
 			function.StringParameter{
 				Name:                "name",
@@ -115,8 +115,8 @@ func newNotificationURLFunction() function.Function {
 			function.StringParameter{
 				Name:           "token",
 				AllowNullValue: true,
-				MarkdownDescription: "Token of the receiver, with at least 32 characters and no white space. Pass `null` " +
-					"for a URL without a token, if the service can send the token in the header `Authorization: Bearer TOKEN`.",
+				MarkdownDescription: "Token of the receiver, with at least 32 characters and no white space; `null` " +
+					"for a URL without one, if the service can send it in the header `Authorization: Bearer TOKEN`.",
 			},
 		},
 		Return: function.StringReturn{},

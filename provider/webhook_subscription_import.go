@@ -31,7 +31,7 @@ func (r *subscriptionResource) IdentitySchema(
 		Attributes: map[string]identityschema.Attribute{
 			"application_id": identityschema.Int64Attribute{
 				OptionalForImport: true,
-				Description:       "ID of the application. Omit it for a subscription to updates about all applications.",
+				Description:       "ID of the application; omitted for a subscription to updates about all applications.",
 			},
 			"url_sha256": identityschema.StringAttribute{
 				RequiredForImport: true,

@@ -158,7 +158,7 @@ func (m *subscriptionModel) addExistsError(diags *diag.Diagnostics) {
 	diags.AddError("The webhook subscription already exists", fmt.Sprintf(
 		"The service already delivers updates about %s to %s. A second subscription would deliver each update twice. "+
 			"Nothing was sent.\n\nTo manage the existing subscription, add this block and apply:\n\n%s\n"+
-			"If `create_before_destroy` replaces it, it stays in the state: remove `create_before_destroy`, or what replaces it.",
+			"If `create_before_destroy` replaces it, it stays in the state: remove that argument, or what replaces it.",
 		about, m.receiver(), m.importBlock()))
 }
 
