@@ -296,6 +296,14 @@ func TestSubscriptionCreateBeforeDestroy(t *testing.T) {
 					t.Errorf("want nothing sent, got %d requests", n)
 				}
 				configure("https://hooks.example.com/new", abandon)
+				if application != 0 { // a lookup that fails in the apply deposes nothing
+					w.must(t, "plan", "-out=plan.bin")
+					s.fault(t, control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 403, Times: 2})
+					r := w.run(t, "apply", "plan.bin")
+					if len(r.errors) != 1 || !has(r.errors, "Cannot look up") || strings.Contains(w.state(t), "deposed") {
+						t.Errorf("want one error and the state as it was, got %+v, %s", r.errors, w.state(t))
+					}
+				}
 				w.must(t, "apply", "-auto-approve")
 				w.mustPlanNothing(t)
 				if n := s.requests(t, control.SubscribeWebhook); n != 1 {
