@@ -16,41 +16,29 @@ import (
 	"github.com/mandate-io/idv/provider/webhookcache"
 )
 
-// connection is the provider data: what everything below one provider block shares during one run.
+// connection is the provider data: what everything below one provider block shares during one run. Resources have none
+// while the provider is not configured, as in `terraform validate`.
 type connection struct {
 	// client is nil while Terraform does not know unknownArgument of the provider block, as in a plan. The plan of a
 	// create works without it.
 	client          *client.Client
 	unknownArgument string
 
-	referencesGroup singleflight.Group
-	references      atomic.Pointer[client.References]
+	readReferences singleflight.Group
+	references     *client.References
 
 	// fieldNames maps the arguments of a subscription to the names that the service uses for them.
 	fieldNames map[string]string
 
-	locks     webhookcache.Locks
-	abandoned abandonedSubscriptions
-	// managed and created hold the subscriptions of the state, and those that this run has created, by key.
-	managed, created sync.Map
+	locks webhookcache.Locks
+	// managed, created and abandoned hold the subscriptions of the state, those that this run has created, and those that
+	// it has removed from the state, by key.
+	managed, created, abandoned sync.Map
 	// read holds what this run has read from the state and cannot read from the service, by key.
 	read sync.Map
 	// replaces means that this run has created a subscription with ABANDON. If a destroy is planned after that, it is the
 	// second half of a replacement with create_before_destroy: all others are planned before anything is created.
 	replaces atomic.Bool
-}
-
-// connectionFrom returns the provider data, or nil while the provider is not configured, as in `terraform validate`.
-func connectionFrom(providerData any, diags *diag.Diagnostics) *connection {
-	if providerData == nil {
-		return nil
-	}
-	connection, ok := providerData.(*connection)
-	if !ok {
-		diags.AddError("Unexpected provider data type",
-			fmt.Sprintf("Got %T. This is a bug in the provider. Please report it to its developers.", providerData))
-	}
-	return connection
 }
 
 // serviceClient returns the client, or nil. Each caller without one gets the error: within a check block, it is only a
@@ -71,19 +59,17 @@ func (c *connection) fetchReferences(ctx context.Context, diags *diag.Diagnostic
 	if service == nil {
 		return nil
 	}
-	_, err, _ := c.referencesGroup.Do("", func() (any, error) {
-		if c.references.Load() != nil {
-			return nil, nil
+	_, err, _ := c.readReferences.Do("", func() (_ any, err error) {
+		if c.references == nil { // the group runs one function at a time
+			c.references, err = service.RetrieveReferences(ctx)
 		}
-		references, err := service.RetrieveReferences(ctx)
-		c.references.Store(references)
 		return nil, err
 	})
 	if err != nil {
 		diags.AddError("Cannot read the reference data", messageFilter{service: service}.errorDetail(err))
 		return nil
 	}
-	return c.references.Load()
+	return c.references
 }
 
 // retrieveWebhooks returns the webhooks of an application, and nil after an error.
@@ -102,7 +88,7 @@ func (c *connection) retrieveWebhooks(
 	case client.IsNotFound(err): // a service may report in this way that there is no webhook
 		return &client.Webhooks{Complete: true}
 	case err != nil:
-		addRequestError(diags, summary, err)
+		diags.AddError(summary, errorDetail(err))
 		return nil
 	}
 	return webhooks
@@ -128,9 +114,4 @@ func (c *connection) setManaged(m *subscriptionModel) {
 	if m.isIdentified() && c != nil {
 		c.managed.Store(m.key(), true)
 	}
-}
-
-func (c *connection) isManaged(m *subscriptionModel) bool {
-	_, ok := c.managed.Load(m.key())
-	return ok
 }

@@ -17,11 +17,15 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
-// addRequestError reports a failed request.
-func addRequestError(diags *diag.Diagnostics, summary string, err error) {
-	diags.AddError(summary, errorDetail(err))
+// messageFilter decides which texts of the service a diagnostic may show. They can repeat what was sent.
+type messageFilter struct {
+	// secrets are texts that no diagnostic may repeat.
+	secrets []string
+	// service knows its credentials and tokens. Without it, no title and no detail of the service is shown.
+	service *client.Client
 }
 
 // requestFields says which parts of a rejected request a diagnostic may show.
@@ -54,7 +58,7 @@ func addRejection(diags *diag.Diagnostics, summary string, err error, fields req
 			others = append(others, printableName(name))
 		}
 	}
-	detail := withAction(fields.causeWithFields(err, invalid), err)
+	detail := withAction(fields.errorCause(err, invalid...), err)
 	byAttribute := func(a, b string) int {
 		return strings.Compare(fields.attributes[a].String(), fields.attributes[b].String())
 	}
@@ -101,33 +105,23 @@ func itemIndex(step client.PathStep) (int, bool) {
 // errorDetail gives the cause of an error and the action to take. It holds nothing secret or personal.
 func errorDetail(err error) string { return messageFilter{}.errorDetail(err) }
 
-func errorCause(err error) string { return messageFilter{}.errorCause(err) }
-
 // errorDetail is errorDetail with what the service says, if the request is about no person.
 func (f messageFilter) errorDetail(err error) string { return withAction(f.errorCause(err), err) }
 
-// errorCause names the fields that the interface knows. Any other name may be personal data.
-func (f messageFilter) errorCause(err error) string {
-	failure, ok := errors.AsType[*client.Error](err)
-	if !ok || failure.Problem == nil {
-		return f.causeWithFields(err, nil)
-	}
-	var fields []string
-	for _, fieldError := range failure.Problem.Errors {
-		if name := fieldError.Path[0].Field; name != "" {
-			fields = append(fields, name)
-		}
-	}
-	return f.causeWithFields(err, fields)
-}
-
-func (f messageFilter) causeWithFields(err error, fields []string) string {
+// errorCause names the rejected fields: the given ones, or else those that the interface knows. Any other name may be
+// personal data.
+func (f messageFilter) errorCause(err error, fields ...string) string {
 	failure, ok := errors.AsType[*client.Error](err)
 	switch {
 	case ok && isRejection(failure):
 		cause := fmt.Sprintf("The service rejected the request (%s)%s.", httpStatus(failure), noEffect[failure.Operation])
-		if len(fields) > 0 {
-			cause += " Invalid fields: " + uniqueList(fields) + "."
+		if fields == nil && failure.Problem != nil {
+			for _, fieldError := range failure.Problem.Errors {
+				fields = append(fields, fieldError.Path[0].Field)
+			}
+		}
+		if names := uniqueList(fields); names != "" {
+			cause += " Invalid fields: " + names + "."
 		}
 		return cause + f.summary(failure) + pauseOf(failure)
 	case ok && failure.Kind == client.KindServer && failure.Status != 0 && !failure.Login:
@@ -194,9 +188,10 @@ func asSentence(err error) string {
 	return string(text) + "."
 }
 
+// uniqueList leaves out empty names.
 func uniqueList(names []string) string {
 	slices.Sort(names)
-	return strings.Join(slices.Compact(names), ", ")
+	return strings.TrimPrefix(strings.Join(slices.Compact(names), ", "), ", ")
 }
 
 var fieldName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
@@ -220,4 +215,54 @@ func pauseOf(err error) string {
 	default:
 		return fmt.Sprintf(" The next request is due in %s.", failure.RetryAfter.Round(time.Second))
 	}
+}
+
+const (
+	maxMessageLength = 300
+	hiddenMessage    = "(not shown, because it repeats a sensitive value)"
+)
+
+// show returns a text on one line, and limits its length.
+func (f messageFilter) show(message client.Secret) string {
+	text := strings.TrimSpace(message.Reveal())
+	if f.repeatsSecret(text) || f.repeatsSecret(printable.WithoutInvisible(text)) {
+		return hiddenMessage
+	}
+	if f.service != nil {
+		text = printable.Hide(text, f.service.Usernames()...)
+	}
+	return printable.Cut(strings.Join(strings.Fields(text), " "), maxMessageLength)
+}
+
+func (f messageFilter) repeatsSecret(text string) bool {
+	secrets := slices.Clone(f.secrets)
+	if f.service != nil {
+		for _, secret := range f.service.Secrets() {
+			secrets = append(secrets, secret.Reveal())
+		}
+	}
+	return slices.ContainsFunc(secrets, func(secret string) bool {
+		return secret != "" && printable.ContainsSecret(text, secret)
+	})
+}
+
+// aboutNoPerson has the requests whose refusal can say nothing about a person: the user wrote the one, and the other
+// asks for lists of types and countries.
+var aboutNoPerson = map[client.Operation]bool{client.OpSubscribeWebhook: true, client.OpRetrieveReferences: true}
+
+// summary returns what the service says about a failure, as a sentence that follows another one; "" if nothing.
+func (f messageFilter) summary(failure *client.Error) string {
+	if failure == nil || f.service == nil || !aboutNoPerson[failure.Operation] || failure.Login || failure.Problem == nil {
+		return ""
+	}
+	var texts []string
+	for _, text := range []client.Secret{failure.Problem.Title, failure.Problem.Detail} {
+		if shown := strings.TrimRight(f.show(text), "."); shown != "" && !slices.Contains(texts, shown) {
+			texts = append(texts, shown)
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return " Message of the service: " + strings.Join(texts, ": ") + "."
 }

@@ -111,6 +111,9 @@ func (o lifecycleOperation) run(t *testing.T, c cli, deletionPolicy string) stri
 		o.configure(t, l)
 	}
 	outcome, failed := l.planAndApply(t, o.plan)
+	if strings.Contains(l.state(t), "deposed") {
+		t.Errorf("%s: the state has a deposed object, which every later apply would try to replace", outcome)
+	}
 	sent, exist := s.requests(t, control.SubscribeWebhook), s.countSubscriptions(t, l.application)
 	existing := 1
 	if l.gone {

@@ -20,7 +20,7 @@ func TestConcurrentRequestsAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	// The framework adds fields to the context of Configure.
 	ctx := tflog.SetField(tflogtest.RootLogger(t.Context(), &log), "tf_rpc", "ConfigureProvider")
-	observe := providerModel{Password: types.StringValue("canary-password")}.requestLogger(ctx)
+	observe := block("password", types.StringValue("canary-password")).requestLogger(ctx)
 
 	var wait sync.WaitGroup
 	for range goroutines {

@@ -49,56 +49,6 @@ func object(t *testing.T, schema *tfprotov6.Schema, attributes map[string]tftype
 	return &encoded
 }
 
-// attributesOfState returns the attributes of a subscription as Go values, without those that are null.
-func (p protocol) attributesOfState(t *testing.T, state *tfprotov6.DynamicValue) map[string]any {
-	t.Helper()
-	value, err := state.Unmarshal(p.schema.ResourceSchemas[subscriptionType].ValueType())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var attributes map[string]tftypes.Value
-	if err := value.As(&attributes); err != nil {
-		t.Fatal(err)
-	}
-	known := map[string]any{}
-	for name, attribute := range attributes {
-		if !attribute.IsNull() {
-			known[name] = plainValue(t, attribute)
-		}
-	}
-	return known
-}
-
-func plainValue(t *testing.T, value tftypes.Value) any {
-	t.Helper()
-	var text string
-	var items []tftypes.Value
-	var fields map[string]tftypes.Value
-	switch {
-	case value.Type().Is(tftypes.String):
-		_ = value.As(&text)
-		return text
-	case value.Type().Is(tftypes.Number), value.Type().Is(tftypes.Bool):
-		return value.String()
-	case value.As(&items) == nil:
-		all := []any{}
-		for _, item := range items {
-			all = append(all, plainValue(t, item))
-		}
-		return all
-	case value.As(&fields) == nil:
-		all := map[string]any{}
-		for name, field := range fields {
-			if !field.IsNull() {
-				all[name] = plainValue(t, field)
-			}
-		}
-		return all
-	}
-	t.Fatalf("a value of an unexpected type %s", value.Type())
-	return nil
-}
-
 func noErrors(t *testing.T, err error, diagnostics []*tfprotov6.Diagnostic) {
 	t.Helper()
 	if err != nil {

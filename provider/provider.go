@@ -7,7 +7,6 @@
 package provider
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -34,6 +33,7 @@ const Address = "registry.terraform.io/mandate-io/idv"
 
 var (
 	_ provider.ProviderWithConfigValidators   = (*idvProvider)(nil)
+	_ provider.ProviderWithValidateConfig     = (*idvProvider)(nil)
 	_ provider.ProviderWithEphemeralResources = (*idvProvider)(nil)
 	_ provider.ProviderWithFunctions          = (*idvProvider)(nil)
 	_ provider.ProviderWithActions            = (*idvProvider)(nil)
@@ -92,46 +92,61 @@ func (p *idvProvider) ListResources(context.Context) []func() list.ListResource 
 	return []func() list.ListResource{newSubscriptionListResource}
 }
 
+// argument is an argument of the provider block that is a text.
+type argument struct {
+	name        string
+	description string          // without a period
+	preset      string          // the default, for the description
+	format      formatValidator // the zero value accepts any text that is not empty
+	sensitive   bool
+	// credential means that a variable of the environment is for the service of the environment only.
+	credential bool
+	// onlyInBlock means that there is no variable of the environment.
+	onlyInBlock bool
+}
+
+var arguments = []argument{
+	{name: "base_url", format: baseURLValidator,
+		description: "Address of the service without `/api/v1`, such as `https://idv.example.com`"},
+	{name: "username", credential: true, description: "Name of a user with API permissions"},
+	{name: "password", credential: true, sensitive: true, description: "Password of `username`"},
+	{name: "client_id", credential: true, description: "Client ID, if the service requires one"},
+	{name: "client_secret", credential: true, sensitive: true, description: "Secret of `client_id`"},
+	{name: "token_authorization", format: tokenAuthorizationValidator, preset: "Auto",
+		description: "`Authorization` header of the login: `Auto`, `None`, `Basic` or `UserBasic`"},
+	{name: "grant_type", format: grantTypeValidator, preset: "password",
+		description: "Field `grant_type` of the login: `password` or `client_credentials`"},
+	{name: "ca_file", description: "Path of a PEM file with the certificate authorities to trust instead of those of " +
+		"the system"},
+	{name: "ca_pem", onlyInBlock: true, description: "PEM certificates of the certificate authorities to trust instead " +
+		"of those of the system"},
+	{name: "proxy_url", format: proxyURLValidator, sensitive: true,
+		description: "Proxy for all requests, such as `http://proxy.example.com:3128`"},
+	{name: "request_timeout", format: durationValidator, preset: "30s",
+		description: "Timeout of one operation with its login and retries, as a duration such as `45s` or `2m`"},
+}
+
+// markdown completes the description of an argument.
+func (a argument) markdown() string {
+	text := a.description
+	if !a.onlyInBlock {
+		text += fmt.Sprintf("; also as the environment variable %#q", variableOf(a.name))
+	}
+	if a.preset != "" {
+		return fmt.Sprintf("%s. (Default: %#q)", text, a.preset)
+	}
+	return text + "."
+}
+
 func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages webhook subscriptions of an identity verification service, and reads its " +
 			"reference data.",
 		Attributes: map[string]schema.Attribute{
-			"base_url": optionalString(baseURLValidator, "Address of the service without `/api/v1`, such as "+
-				"`https://idv.example.com`. `http` is allowed on a loopback host only. Required here or as the environment "+
-				"variable `IDV_BASE_URL`."),
-			"username": optionalString(notEmpty, "Name of a user with API permissions. Can also be set as the environment "+
-				"variable `IDV_USERNAME`."),
-			"password": optionalSecret(notEmpty, "Password of `username`. Set it as the environment variable "+
-				"`IDV_PASSWORD` or from an ephemeral value, to keep it out of files."),
-			"client_id": optionalString(notEmpty, "Client ID, if the service requires one. Can also be set as the "+
-				"environment variable `IDV_CLIENT_ID`."),
-			"client_secret": optionalSecret(notEmpty, "Secret of `client_id`. Set it as the environment variable "+
-				"`IDV_CLIENT_SECRET` or from an ephemeral value, to keep it out of files."),
-			"token_authorization": optionalString(tokenAuthorizationValidator, "`Authorization` header of the login, whose "+
-				"format the service does not document. `Auto` sends the client ID and secret as HTTP Basic if both are set, "+
-				"`None` sends no header, `Basic` always sends the client ID and secret, and `UserBasic` sends the user name "+
-				"and password. Can also be set as the environment variable `IDV_TOKEN_AUTHORIZATION`. (Default: `Auto`)"),
-			"grant_type": optionalString(grantTypeValidator, "Field `grant_type` of the login: `password`, or "+
-				"`client_credentials`, which sends the client ID and secret only. Can also be set as the environment "+
-				"variable `IDV_GRANT_TYPE`. (Default: `password`)"),
-			"ca_file": optionalString(notEmpty, "Path of a PEM file with the certificate authorities to trust instead of "+
-				"those of the system. Can also be set as the environment variable `IDV_CA_FILE`, unless `ca_pem` is set."),
-			"ca_pem": optionalString(notEmpty, "PEM certificates of the certificate authorities to trust instead of those "+
-				"of the system. Conflicts with `ca_file`."),
-			"proxy_url": optionalSecret(proxyURLValidator, "Proxy for all requests, such as "+
-				"`http://proxy.example.com:3128`, with a user and a password if it needs them. The scheme is `http`, `https` "+
-				"or `socks5`. Can also be set as the environment variable `IDV_PROXY_URL`. Otherwise, `HTTPS_PROXY` and "+
-				"`NO_PROXY` apply."),
-			"request_timeout": optionalString(durationValidator, "Timeout of one operation with its login and retries, as "+
-				"a duration such as `45s` or `2m`. If the timeout ends a request to subscribe, the subscription may exist; a "+
-				"short timeout makes that more likely. Can also be set as the environment variable `IDV_REQUEST_TIMEOUT`. "+
-				"(Default: `30s`)"),
 			"max_requests_per_second": schema.Float64Attribute{
 				Optional: true,
 				MarkdownDescription: "Maximum number of requests per second for everything that uses this provider " +
-					"block, at least 1. If omitted, only Terraform's `-parallelism` and the service's `Retry-After` " +
-					"limit the requests.",
+					"block, at least 1; if omitted, only `-parallelism` and the service's `Retry-After` limit them.",
 				// With less, ten concurrent operations would wait for each other longer than their timeout.
 				Validators: []validator.Float64{float64validator.AtLeast(1)},
 			},
@@ -142,43 +157,19 @@ func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *
 					"subscription, if the service uses other names, such as `{ url = \"target_url\" }`.",
 				Validators: []validator.Map{
 					mapvalidator.KeysAre(stringvalidator.OneOf("url", "events", "application_id")),
-					mapvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
-					fieldNamesValidator{},
+					mapvalidator.ValueStringsAre(notEmpty),
 				},
 			},
 		},
 	}
-}
-
-func optionalString(rule validator.String, description string) schema.StringAttribute {
-	return schema.StringAttribute{
-		Optional: true, MarkdownDescription: description, Validators: []validator.String{rule},
-	}
-}
-
-func optionalSecret(rule validator.String, description string) schema.StringAttribute {
-	attribute := optionalString(rule, description)
-	attribute.Sensitive = true
-	return attribute
-}
-
-// fieldNamesValidator rejects two arguments in one field, where the second would silently replace the first.
-type fieldNamesValidator struct{}
-
-func (fieldNamesValidator) Description(context.Context) string { return "the names must differ" }
-
-func (v fieldNamesValidator) MarkdownDescription(ctx context.Context) string {
-	return v.Description(ctx)
-}
-
-func (fieldNamesValidator) ValidateMap(_ context.Context, req validator.MapRequest, resp *validator.MapResponse) {
-	names, attributes := stringsOf(req.ConfigValue), map[string]string{}
-	for _, attribute := range []string{"url", "events", "application_id"} {
-		name := cmp.Or(names[attribute], attribute)
-		if other, ok := attributes[name]; ok {
-			resp.Diagnostics.AddAttributeError(req.Path, "Invalid webhook_field_names", fmt.Sprintf(
-				"%#q and %#q have the same field name %q. Give each a field name of its own.", other, attribute, name))
+	for _, argument := range arguments {
+		var rule validator.String = notEmpty
+		if argument.format.valid != nil {
+			rule = argument.format
 		}
-		attributes[name] = attribute
+		resp.Schema.Attributes[argument.name] = schema.StringAttribute{
+			Optional: true, Sensitive: argument.sensitive, MarkdownDescription: argument.markdown(),
+			Validators: []validator.String{rule},
+		}
 	}
 }

@@ -1,9 +1,9 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -14,36 +14,42 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/mandate-io/idv/internal/client"
 )
 
-type providerModel struct {
-	BaseURL              types.String  `tfsdk:"base_url"`
-	Username             types.String  `tfsdk:"username"`
-	Password             types.String  `tfsdk:"password"`
-	ClientID             types.String  `tfsdk:"client_id"`
-	ClientSecret         types.String  `tfsdk:"client_secret"`
-	TokenAuthorization   types.String  `tfsdk:"token_authorization"`
-	GrantType            types.String  `tfsdk:"grant_type"`
-	CAFile               types.String  `tfsdk:"ca_file"`
-	CAPEM                types.String  `tfsdk:"ca_pem"`
-	ProxyURL             types.String  `tfsdk:"proxy_url"`
-	RequestTimeout       types.String  `tfsdk:"request_timeout"`
-	MaxRequestsPerSecond types.Float64 `tfsdk:"max_requests_per_second"`
-	WebhookFieldNames    types.Map     `tfsdk:"webhook_field_names"`
-}
-
 // settings are the provider block, completed by the environment.
 type settings struct {
-	providerModel
+	// texts are by the name of the argument.
+	texts                map[string]types.String
+	maxRequestsPerSecond types.Float64
+	webhookFieldNames    types.Map
 	// fromEnvironment has the arguments that came from an environment variable.
 	fromEnvironment map[string]bool
 	// withheld are the variables with credentials that are for another service.
 	withheld []string
 }
+
+func readSettings(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) settings {
+	s := settings{texts: map[string]types.String{}}
+	for _, argument := range arguments {
+		var text types.String
+		diags.Append(config.GetAttribute(ctx, path.Root(argument.name), &text)...)
+		s.texts[argument.name] = text
+	}
+	diags.Append(config.GetAttribute(ctx, path.Root("max_requests_per_second"), &s.maxRequestsPerSecond)...)
+	diags.Append(config.GetAttribute(ctx, path.Root("webhook_field_names"), &s.webhookFieldNames)...)
+	return s.withEnvironment()
+}
+
+// text is the value of an argument; "" if it is null or unknown.
+func (s settings) text(argument string) string { return s.texts[argument].ValueString() }
+
+// isSet reports whether an argument has a value, even one that Terraform does not know yet.
+func (s settings) isSet(argument string) bool { return !s.texts[argument].IsNull() }
 
 // Configure creates the connection that everything below one provider block shares.
 //
@@ -52,13 +58,11 @@ type settings struct {
 func (p *idvProvider) Configure(
 	ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse,
 ) {
-	var config providerModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	settings := readSettings(ctx, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	settings := config.withEnvironment()
-	connection := &connection{fieldNames: stringsOf(config.WebhookFieldNames)}
+	connection := &connection{fieldNames: stringsOf(settings.webhookFieldNames)}
 	if connection.unknownArgument = settings.unknownArgument(); connection.unknownArgument == "" {
 		var configError diag.Diagnostic
 		connection.client, configError = settings.newClient(ctx, userAgent(p.version, req.TerraformVersion))
@@ -97,24 +101,24 @@ func (s settings) newClient(ctx context.Context, userAgent string) (*client.Clie
 
 func (s settings) clientConfig() (client.Config, diag.Diagnostic) {
 	config := client.Config{
-		BaseURL: s.BaseURL.ValueString(),
+		BaseURL: s.text("base_url"),
 		Credentials: client.Credentials{
-			Username:     s.Username.ValueString(),
-			Password:     client.Hide(s.Password.ValueString()),
-			ClientID:     s.ClientID.ValueString(),
-			ClientSecret: client.Hide(s.ClientSecret.ValueString()),
+			Username:     s.text("username"),
+			Password:     client.Hide(s.text("password")),
+			ClientID:     s.text("client_id"),
+			ClientSecret: client.Hide(s.text("client_secret")),
 		},
-		TokenAuthorization: client.TokenAuthorization(s.TokenAuthorization.ValueString()),
-		GrantType:          client.GrantType(s.GrantType.ValueString()),
+		TokenAuthorization: client.TokenAuthorization(s.text("token_authorization")),
+		GrantType:          client.GrantType(s.text("grant_type")),
 		RequestsPerSecond:  -1,
-		ProxyURL:           client.Hide(s.ProxyURL.ValueString()),
-		CABundle:           []byte(s.CAPEM.ValueString()),
+		ProxyURL:           client.Hide(s.text("proxy_url")),
+		CABundle:           []byte(s.text("ca_pem")),
 	}
 	if configError := s.check(); configError != nil {
 		return config, configError
 	}
-	if !s.CAFile.IsNull() {
-		bundle, err := os.ReadFile(s.CAFile.ValueString())
+	if s.isSet("ca_file") {
+		bundle, err := os.ReadFile(s.text("ca_file"))
 		switch {
 		case err != nil && s.fromEnvironment["ca_file"]:
 			return config, diag.NewErrorDiagnostic("Cannot read ca_file",
@@ -124,49 +128,50 @@ func (s settings) clientConfig() (client.Config, diag.Diagnostic) {
 		}
 		config.CABundle = bundle
 	}
-	if !s.RequestTimeout.IsNull() {
-		// The schema or checkEnvironment has validated it.
-		config.RequestTimeout, _ = time.ParseDuration(s.RequestTimeout.ValueString())
+	if s.isSet("request_timeout") {
+		// The schema or check has validated it.
+		config.RequestTimeout, _ = time.ParseDuration(s.text("request_timeout"))
 		config.MaxRateLimitWait = config.RequestTimeout
 	}
-	if !s.MaxRequestsPerSecond.IsNull() {
-		config.RequestsPerSecond = s.MaxRequestsPerSecond.ValueFloat64()
+	if !s.maxRequestsPerSecond.IsNull() {
+		config.RequestsPerSecond = s.maxRequestsPerSecond.ValueFloat64()
 	}
 	return config, nil
 }
 
 // check checks the values of the environment, and that the block or the environment sets what is required.
 func (s settings) check() diag.Diagnostic {
-	if s.BaseURL.IsNull() {
+	if !s.isSet("base_url") {
 		return diag.NewAttributeErrorDiagnostic(path.Root("base_url"), "Missing base_url",
 			"The provider needs the address of the service.\n\nSet `base_url` in the provider block, or the environment "+
 				"variable IDV_BASE_URL, to the address without /api/v1, such as https://idv.example.com.")
 	}
-	if invalid := s.checkEnvironment(); invalid != nil {
-		return invalid
+	for _, argument := range arguments {
+		valid, variable := argument.format.valid, variableOf(argument.name)
+		if s.fromEnvironment[argument.name] && valid != nil && !valid(s.text(argument.name)) {
+			return diag.NewErrorDiagnostic("Invalid "+variable,
+				fmt.Sprintf("The environment variable %s must %s.", variable, argument.format.requirement))
+		}
 	}
-	if err := client.ValidateBaseURL(s.BaseURL.ValueString()); err != nil { // known only after the schema validated it
+	if err := client.ValidateBaseURL(s.text("base_url")); err != nil { // known only after the schema validated it
 		return diag.NewAttributeErrorDiagnostic(path.Root("base_url"), "Invalid base_url", asSentence(err))
 	}
 	if missing, detail := s.missingCredential(); missing != "" {
 		return diag.NewAttributeErrorDiagnostic(path.Root(missing), "Incomplete credentials", detail)
 	}
-	if s.Username.IsNull() && s.ClientID.IsNull() {
-		return s.missingCredentials()
-	}
-	return nil
-}
-
-func (s settings) missingCredentials() diag.Diagnostic {
-	if reason := s.withheldReason(); reason != "" {
+	switch reason := s.withheldReason(); {
+	case s.isSet("username") || s.isSet("client_id"):
+		return nil
+	case reason != "":
 		return diag.NewAttributeErrorDiagnostic(path.Root("base_url"), "Missing credentials for base_url", reason+
 			"Set the credentials for `base_url` in the provider block, or remove `base_url` from the block to use the "+
 			"service of IDV_BASE_URL.")
+	default:
+		return diag.NewErrorDiagnostic("Missing credentials",
+			"The provider needs `username` and `password`, `client_id` and `client_secret`, or both pairs.\n\nSet them in "+
+				"the provider block, or as the environment variables IDV_USERNAME and IDV_PASSWORD, IDV_CLIENT_ID and "+
+				"IDV_CLIENT_SECRET.")
 	}
-	return diag.NewErrorDiagnostic("Missing credentials",
-		"The provider needs `username` and `password`, `client_id` and `client_secret`, or both pairs.\n\nSet them in "+
-			"the provider block, or as the environment variables IDV_USERNAME and IDV_PASSWORD, IDV_CLIENT_ID and "+
-			"IDV_CLIENT_SECRET.")
 }
 
 // userAgent names the provider and the CLI. It cannot tell OpenTofu from Terraform: OpenTofu sends the version of the
@@ -191,23 +196,22 @@ func (s settings) missingCredential() (attribute, detail string) {
 }
 
 // incompletePair returns the argument that another one requires, and why. An unknown value counts as set.
-func (m providerModel) incompletePair() (missing, reason string) {
-	texts := m.texts()
+func (s settings) incompletePair() (missing, reason string) {
 	for _, pair := range [][2]string{
 		{"username", "password"}, {"password", "username"}, {"client_id", "client_secret"}, {"client_secret", "client_id"},
 	} {
-		if !texts[pair[0]].IsNull() && texts[pair[1]].IsNull() {
+		if s.isSet(pair[0]) && !s.isSet(pair[1]) {
 			return pair[1], fmt.Sprintf("%#q is set without %#q.", pair[0], pair[1])
 		}
 	}
-	for _, setting := range []struct{ attribute, value, name, secret string }{
+	for _, setting := range []struct{ argument, value, name, secret string }{
 		{"token_authorization", string(client.TokenAuthorizationBasic), "client_id", "client_secret"},
 		{"token_authorization", string(client.TokenAuthorizationUserBasic), "username", "password"},
 		{"grant_type", string(client.GrantClientCredentials), "client_id", "client_secret"},
 	} {
-		if texts[setting.attribute].ValueString() == setting.value && texts[setting.name].IsNull() {
+		if s.text(setting.argument) == setting.value && !s.isSet(setting.name) {
 			return setting.name, fmt.Sprintf(
-				"`%s = %q` requires %#q and %#q.", setting.attribute, setting.value, setting.name, setting.secret)
+				"`%s = %q` requires %#q and %#q.", setting.argument, setting.value, setting.name, setting.secret)
 		}
 	}
 	return "", ""
@@ -216,79 +220,46 @@ func (m providerModel) incompletePair() (missing, reason string) {
 func (p *idvProvider) ConfigValidators(context.Context) []provider.ConfigValidator {
 	return []provider.ConfigValidator{
 		providervalidator.Conflicting(path.MatchRoot("ca_file"), path.MatchRoot("ca_pem")),
-		credentialsValidator{},
 	}
 }
 
-// credentialsValidator only warns: the environment of `terraform validate` often has no secrets on purpose. Configure
-// reports the error.
-type credentialsValidator struct{}
-
-func (credentialsValidator) Description(context.Context) string {
-	return "username requires password and client_id requires client_secret, and the other way round"
-}
-
-func (v credentialsValidator) MarkdownDescription(ctx context.Context) string {
-	return v.Description(ctx)
-}
-
-func (credentialsValidator) ValidateProvider(
+// ValidateConfig only warns about credentials: the environment of `terraform validate` often has no secrets on purpose.
+// Configure reports the error.
+func (p *idvProvider) ValidateConfig(
 	ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse,
 ) {
-	var model providerModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &model)...)
-	settings := model.withEnvironment()
+	settings := readSettings(ctx, req.Config, &resp.Diagnostics)
 	if missing, detail := settings.missingCredential(); missing != "" {
 		resp.Diagnostics.AddAttributeWarning(path.Root(missing), "Incomplete credentials",
 			detail+" Otherwise plan and apply fail.")
 	}
-}
-
-// texts are the arguments that are strings.
-func (m *providerModel) texts() map[string]*types.String {
-	return map[string]*types.String{
-		"base_url": &m.BaseURL, "username": &m.Username, "password": &m.Password, "client_id": &m.ClientID,
-		"client_secret": &m.ClientSecret, "token_authorization": &m.TokenAuthorization, "grant_type": &m.GrantType,
-		"ca_file": &m.CAFile, "ca_pem": &m.CAPEM, "proxy_url": &m.ProxyURL, "request_timeout": &m.RequestTimeout,
+	// Of two arguments in one field, the second would silently replace the first.
+	names, attributes := stringsOf(settings.webhookFieldNames), map[string]string{}
+	for _, attribute := range []string{"url", "events", "application_id"} {
+		name := cmp.Or(names[attribute], attribute)
+		if other, ok := attributes[name]; ok {
+			resp.Diagnostics.AddAttributeError(path.Root("webhook_field_names"), "Invalid webhook_field_names", fmt.Sprintf(
+				"%#q and %#q have the same field name %q. Give each a field name of its own.", other, attribute, name))
+		}
+		attributes[name] = attribute
 	}
 }
 
 // unknownArgument returns the name of an argument that Terraform does not know yet, or "".
-func (m *providerModel) unknownArgument() string {
-	texts := m.texts()
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if texts[name].IsUnknown() {
-			return name
+func (s settings) unknownArgument() string {
+	for _, argument := range arguments {
+		if s.texts[argument.name].IsUnknown() {
+			return argument.name
 		}
 	}
 	switch {
-	case m.MaxRequestsPerSecond.IsUnknown():
+	case s.maxRequestsPerSecond.IsUnknown():
 		return "max_requests_per_second"
-	case !isKnown(m.WebhookFieldNames):
+	case !isKnown(s.webhookFieldNames):
 		return "webhook_field_names"
 	default:
 		return ""
 	}
-}
-
-// environmentArgument is an argument that an environment variable sets if the provider block does not.
-type environmentArgument struct {
-	attribute  string
-	format     formatValidator // of the attribute; the zero value accepts any text
-	credential bool
-}
-
-var environmentArguments = []environmentArgument{
-	{attribute: "base_url", format: baseURLValidator},
-	{attribute: "username", credential: true},
-	{attribute: "password", credential: true},
-	{attribute: "client_id", credential: true},
-	{attribute: "client_secret", credential: true},
-	{attribute: "token_authorization", format: tokenAuthorizationValidator},
-	{attribute: "grant_type", format: grantTypeValidator},
-	{attribute: "ca_file"},
-	{attribute: "proxy_url", format: proxyURLValidator},
-	{attribute: "request_timeout", format: durationValidator},
 }
 
 // variableOf is the environment variable of an argument, such as IDV_BASE_URL.
@@ -298,38 +269,23 @@ func variableOf(attribute string) string { return "IDV_" + strings.ToUpper(attri
 //
 // If the environment names a service, its credentials are for that service only: a module that sets another base_url
 // must not get them.
-func (m providerModel) withEnvironment() settings {
-	s := settings{providerModel: m, fromEnvironment: map[string]bool{}}
-	service := os.Getenv("IDV_BASE_URL")
-	other := service != "" && !m.BaseURL.IsNull() && !m.BaseURL.IsUnknown() &&
-		!client.SameBaseURL(m.BaseURL.ValueString(), service)
-	texts := s.texts()
-	for _, argument := range environmentArguments {
-		value, environment := texts[argument.attribute], os.Getenv(variableOf(argument.attribute))
+func (s settings) withEnvironment() settings {
+	s.fromEnvironment = map[string]bool{}
+	service, configured := os.Getenv("IDV_BASE_URL"), s.texts["base_url"]
+	other := service != "" && !configured.IsNull() && !configured.IsUnknown() &&
+		!client.SameBaseURL(configured.ValueString(), service)
+	for _, argument := range arguments {
+		name, variable := argument.name, variableOf(argument.name)
+		value := os.Getenv(variable)
 		switch {
-		case !value.IsNull() || environment == "" || argument.attribute == "ca_file" && !m.CAPEM.IsNull():
+		case s.isSet(name) || value == "" || argument.onlyInBlock || name == "ca_file" && s.isSet("ca_pem"):
 		case argument.credential && other:
-			s.withheld = append(s.withheld, variableOf(argument.attribute))
+			s.withheld = append(s.withheld, variable)
 		default:
-			*value = types.StringValue(environment)
-			s.fromEnvironment[argument.attribute] = true
+			s.texts[name], s.fromEnvironment[name] = types.StringValue(value), true
 		}
 	}
 	return s
-}
-
-// checkEnvironment validates the variables in use as the schema validates the arguments.
-func (s settings) checkEnvironment() diag.Diagnostic {
-	texts := s.texts()
-	for _, argument := range environmentArguments {
-		valid := argument.format.valid
-		if s.fromEnvironment[argument.attribute] && valid != nil && !valid(texts[argument.attribute].ValueString()) {
-			variable := variableOf(argument.attribute)
-			return diag.NewErrorDiagnostic("Invalid "+variable,
-				fmt.Sprintf("The environment variable %s must %s.", variable, argument.format.requirement))
-		}
-	}
-	return nil
 }
 
 // withheldReason says why credentials of the environment are not in use; "" if none is withheld.
@@ -345,9 +301,9 @@ func (s settings) withheldReason() string {
 // requestLogger returns a function that logs one entry for each request at level DEBUG, with only what the client marks
 // as safe. It uses the logger of Configure: the client serves all operations of the run and has no context of theirs.
 // It masks the secrets of the provider block, although no entry is meant to hold one.
-func (m providerModel) requestLogger(ctx context.Context) func(client.RequestResult) {
+func (s settings) requestLogger(ctx context.Context) func(client.RequestResult) {
 	ctx = context.WithoutCancel(ctx)
-	secrets := []string{m.Password.ValueString(), m.ClientSecret.ValueString(), m.ProxyURL.ValueString()}
+	secrets := []string{s.text("password"), s.text("client_secret"), s.text("proxy_url")}
 	secrets = slices.DeleteFunc(secrets, func(secret string) bool { return secret == "" })
 	return func(r client.RequestResult) {
 		fields := map[string]any{

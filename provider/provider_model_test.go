@@ -9,6 +9,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
+// block is a provider block with one argument.
+func block(argument string, value types.String) settings {
+	return settings{
+		texts: map[string]types.String{argument: value}, webhookFieldNames: types.MapNull(types.StringType),
+	}
+}
+
 func TestWithEnvironment(t *testing.T) {
 	unknown, null := types.StringUnknown(), types.StringNull()
 	empty := types.StringValue("")
@@ -25,16 +32,14 @@ func TestWithEnvironment(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			for _, argument := range environmentArguments {
-				if argument.attribute == "base_url" {
+			for _, argument := range arguments {
+				if argument.name == "base_url" || argument.onlyInBlock {
 					continue // see TestCredentialsOfTheEnvironment
 				}
-				t.Setenv(variableOf(argument.attribute), test.environment)
-				var model providerModel
-				*model.texts()[argument.attribute] = test.configured
-				got := model.withEnvironment()
-				if value := *got.texts()[argument.attribute]; value != test.want {
-					t.Errorf("%s: got %v, want %v", argument.attribute, value, test.want)
+				t.Setenv(variableOf(argument.name), test.environment)
+				got := block(argument.name, test.configured).withEnvironment()
+				if value := got.texts[argument.name]; value != test.want {
+					t.Errorf("%s: got %v, want %v", argument.name, value, test.want)
 				}
 			}
 		})
@@ -42,8 +47,8 @@ func TestWithEnvironment(t *testing.T) {
 	t.Run("a CA in the block outranks a file in the environment", func(t *testing.T) {
 		t.Setenv("IDV_CA_FILE", "env")
 		for _, pem := range []types.String{types.StringValue("pem"), unknown} {
-			if got := (providerModel{CAPEM: pem}).withEnvironment(); !got.CAFile.IsNull() {
-				t.Errorf("ca_pem %v: ca_file is %v", pem, got.CAFile)
+			if got := block("ca_pem", pem).withEnvironment(); got.isSet("ca_file") {
+				t.Errorf("ca_pem %v: ca_file is %v", pem, got.texts["ca_file"])
 			}
 		}
 	})
@@ -71,9 +76,9 @@ func TestCredentialsOfTheEnvironment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("IDV_BASE_URL", test.environment)
-			got := providerModel{BaseURL: test.block}.withEnvironment()
-			if got.Password.IsNull() != test.withheld || got.Username.IsNull() != test.withheld {
-				t.Errorf("want withheld %v, got %v, %v", test.withheld, got.Username, got.Password)
+			got := block("base_url", test.block).withEnvironment()
+			if got.isSet("password") == test.withheld || got.isSet("username") == test.withheld {
+				t.Errorf("want withheld %v, got %v", test.withheld, got.texts)
 			}
 			if want := map[bool]int{true: 2}[test.withheld]; len(got.withheld) != want {
 				t.Errorf("withheld: %v", got.withheld)
@@ -87,24 +92,24 @@ func TestIndexListsTheEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, argument := range environmentArguments {
-		line := fmt.Sprintf("| %#q | %#q | ", variableOf(argument.attribute), argument.attribute)
-		if !strings.Contains(string(page), line) {
-			t.Errorf("the table of environment variables lacks %s", line)
+	for _, argument := range arguments {
+		line := fmt.Sprintf("| %#q | %#q | ", variableOf(argument.name), argument.name)
+		if strings.Contains(string(page), line) == argument.onlyInBlock {
+			t.Errorf("the table of environment variables: %s, %v", line, argument.onlyInBlock)
 		}
 	}
 }
 
 func TestUnknownArgument(t *testing.T) {
-	known := providerModel{BaseURL: types.StringValue("https://idv.example.com")}
+	known := block("base_url", types.StringValue("https://idv.example.com"))
 	if got := known.unknownArgument(); got != "" {
 		t.Errorf("got %q, want none", got)
 	}
-	known.MaxRequestsPerSecond = types.Float64Unknown()
+	known.maxRequestsPerSecond = types.Float64Unknown()
 	if got := known.unknownArgument(); got != "max_requests_per_second" {
 		t.Errorf("got %q", got)
 	}
-	known.BaseURL = types.StringUnknown()
+	known.texts["base_url"] = types.StringUnknown()
 	if got := known.unknownArgument(); got != "base_url" {
 		t.Errorf("got %q", got)
 	}

@@ -38,14 +38,6 @@ func TestContextsOfCallsAreReleased(t *testing.T) {
 			_, err := s.ApplyResourceChange(ctx, &tfprotov6.ApplyResourceChangeRequest{TypeName: name})
 			return err
 		},
-		"ImportResourceState": func(ctx context.Context) error {
-			_, err := s.ImportResourceState(ctx, &tfprotov6.ImportResourceStateRequest{TypeName: name})
-			return err
-		},
-		"ReadDataSource": func(ctx context.Context) error {
-			_, err := s.ReadDataSource(ctx, &tfprotov6.ReadDataSourceRequest{TypeName: "idv_webhook"})
-			return err
-		},
 		"CallFunction": func(ctx context.Context) error {
 			_, err := s.CallFunction(ctx, &tfprotov6.CallFunctionRequest{Name: "notification_url"})
 			return err

@@ -41,9 +41,9 @@ func (a *resendInvitesAction) Schema(_ context.Context, _ action.SchemaRequest, 
 }
 
 func (a *resendInvitesAction) Configure(
-	_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse,
+	_ context.Context, req action.ConfigureRequest, _ *action.ConfigureResponse,
 ) {
-	a.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
+	a.connection, _ = req.ProviderData.(*connection)
 }
 
 func (a *resendInvitesAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
@@ -63,10 +63,10 @@ func (a *resendInvitesAction) Invoke(ctx context.Context, req action.InvokeReque
 	case err == nil:
 		resp.SendProgress(action.InvokeProgressEvent{Message: "The service has sent a new invitation."})
 	case !client.OutcomeOf(err).NothingDone():
-		resp.Diagnostics.AddError("The invitation may have been sent", errorCause(err)+"\n\n"+
+		resp.Diagnostics.AddError("The invitation may have been sent", messageFilter{}.errorCause(err)+"\n\n"+
 			"It is unknown whether the service sent the e-mail, and another invocation may send a second one. "+
 			"Before you invoke the action again, ask the individual whether the e-mail arrived.")
 	default:
-		addRequestError(&resp.Diagnostics, "Cannot resend the invitation", err)
+		resp.Diagnostics.AddError("Cannot resend the invitation", errorDetail(err))
 	}
 }

@@ -34,6 +34,9 @@ type schemaInfo struct {
 // descriptionEnd is the end of a sentence, or the default value after it.
 var descriptionEnd = regexp.MustCompile("\\.( \\(Default: `[^`]+`\\))?$")
 
+// moreSentences is the beginning of a second one.
+var moreSentences = regexp.MustCompile("\\. [A-Z`]")
+
 func TestSchemas(t *testing.T) {
 	for _, k := range allSchemas(t) {
 		t.Run(k.name, func(t *testing.T) {
@@ -46,6 +49,9 @@ func TestSchemas(t *testing.T) {
 			for name, attribute := range k.attributes {
 				if !descriptionEnd.MatchString(attribute.GetMarkdownDescription()) {
 					t.Errorf("%s: the description is missing, or no sentence: %q", name, attribute.GetMarkdownDescription())
+				}
+				if moreSentences.MatchString(attribute.GetMarkdownDescription()) {
+					t.Errorf("%s: want one sentence, and a table for the rules: %q", name, attribute.GetMarkdownDescription())
 				}
 				secret := strings.Contains(name, "password") || strings.Contains(name, "secret") || name == "token"
 				if secret && !attribute.IsSensitive() {

@@ -296,22 +296,31 @@ func TestSubscriptionCreateBeforeDestroy(t *testing.T) {
 					t.Errorf("want nothing sent, got %d requests", n)
 				}
 				configure("https://hooks.example.com/new", abandon)
+				if application != 0 { // a lookup that fails in the apply deposes nothing
+					w.must(t, "plan", "-out=plan.bin")
+					s.fault(t, control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 403, Times: 2})
+					r := w.run(t, "apply", "plan.bin")
+					if len(r.errors) != 1 || !has(r.errors, "Cannot look up") || strings.Contains(w.state(t), "deposed") {
+						t.Errorf("want one error and the state as it was, got %+v, %s", r.errors, w.state(t))
+					}
+				}
 				w.must(t, "apply", "-auto-approve")
 				w.mustPlanNothing(t)
 				if n := s.requests(t, control.SubscribeWebhook); n != 1 {
 					t.Errorf("want one subscription sent, got %d requests", n)
 				}
 				if application != 0 {
-					r := w.run(t, "apply", "-auto-approve", "-replace="+ops)
-					if !has(r.errors, "already exists", "create_before_destroy") {
-						t.Errorf("-replace: want an error that names create_before_destroy, got %+v", r.errors)
+					for range 2 {
+						r := w.run(t, "apply", "-auto-approve", "-replace="+ops)
+						if len(r.errors) != 1 || !has(r.errors, "already exists", "create_before_destroy") {
+							t.Errorf("-replace: want an error that names create_before_destroy, got %+v", r.errors)
+						}
+						if strings.Contains(w.state(t), "deposed") {
+							t.Error("-replace: the state has a deposed object")
+						}
 					}
-					// The CLI has made the old object deposed by then, and keeps it.
-					w.must(t, "state", "rm", ops)
-					w.configure(t, subscription(application, "https://hooks.example.com/new", abandon)+"import {\n  to = "+ops+
-						fmt.Sprintf("\n  id = \"%d/https://hooks.example.com/new\"\n}\n", application))
-					w.must(t, "apply", "-auto-approve")
 					w.mustPlanNothing(t)
+					w.must(t, "apply", "-auto-approve")
 					if n := s.requests(t, control.SubscribeWebhook); n != 1 {
 						t.Errorf("-replace: want nothing sent, got %d requests", n-1)
 					}

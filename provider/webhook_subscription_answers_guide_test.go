@@ -11,6 +11,11 @@ import (
 // answersGuide has the table of what a response of the service proves.
 const answersGuide = "../docs/templates/guides/import.md.tmpl"
 
+var answers = []*answer{
+	&answerContainsIt, &answerListWithoutIt, &answerProblem, &answerEmpty, &answerOther, &answerPartOfList, &answerUnclear,
+	&answerForeignNotFound, &answerNotJSON, &answerRedirect, &answerFailure,
+}
+
 // TestAnswersGuide compares the table in the guide with the code. With -update, it writes the table.
 func TestAnswersGuide(t *testing.T) {
 	lines := []string{"| Response of the service | Create | Refresh | Import |", "|---|---|---|---|"}

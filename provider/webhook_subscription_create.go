@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -54,9 +52,7 @@ func (r *subscriptionResource) newCreation(
 	c.diags.Append(req.Plan.Get(ctx, &c.plan)...)
 	c.diags.Append(req.Config.GetAttribute(ctx, path.Root("url_wo"), &c.plan.URLWriteOnly)...)
 	c.diags.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &c.plan.PayloadWriteOnly)...)
-	var timeoutDiags diag.Diagnostics
-	c.timeout, timeoutDiags = c.plan.Timeouts.Create(ctx, 0)
-	c.diags.Append(timeoutDiags...)
+	c.timeout, _ = c.plan.Timeouts.Create(ctx, 0) // validated when it was configured
 	r.connection.complete(&c.plan)
 	c.plan.checkPayloads(c.diags)
 	if c.diags.HasError() || r.connection.serviceClient(c.diags) == nil {
@@ -79,19 +75,34 @@ func (c *creation) create(ctx context.Context) createResult {
 	if c.lock != nil {
 		defer c.lock.Release()
 	}
-	if kept := c.keepReplaced(); kept {
+	if c.keepReplaced(ctx) {
 		return created
 	}
-	if !c.mayCreate(ctx) {
+	// Another resource of this run may have created it. The service returns it later, or never without an application.
+	_, exists := c.connection.created.Load(c.plan.key())
+	if c.lock == nil {
+		_, exists = c.connection.created.LoadOrStore(c.plan.key(), true)
+	}
+	if exists {
+		c.plan.addExistsError(c.diags)
 		return notCreated
 	}
-	response, err := c.subscribe(ctx)
-	for webhookcache.WaitRetryAfter(ctx, err) {
-		if c.createdMeanwhile(ctx) {
+	for {
+		if c.lock != nil { // after a pause that the service asked for, somebody else may have subscribed the URL
+			c.plan.checkCreate(ctx, c.lock, c.replaced, c.diags)
+		}
+		if c.diags.HasError() {
 			return notCreated
 		}
-		response, err = c.subscribe(ctx)
+		response, err := c.subscribe(ctx)
+		if !webhookcache.WaitRetryAfter(ctx, err) {
+			return c.conclude(ctx, response, err)
+		}
 	}
+}
+
+// conclude finds out what became of the request.
+func (c *creation) conclude(ctx context.Context, response *client.SubscriptionResponse, err error) createResult {
 	switch {
 	case err == nil:
 		return c.record(ctx, response)
@@ -107,55 +118,11 @@ func (c *creation) create(ctx context.Context) createResult {
 	}
 }
 
-// mayCreate looks for an equal subscription, of this run or at the service.
-func (c *creation) mayCreate(ctx context.Context) bool {
-	if c.lock == nil {
-		_, duplicate := c.connection.created.LoadOrStore(c.plan.key(), true)
-		if duplicate {
-			c.plan.addExistsError(c.diags)
-		}
-		return !duplicate
-	}
-	result, err := c.lookup(ctx, c.lock.Get)
-	if err == nil && c.replaced > 0 {
-		c.replaced = len(result.matches)
-		return c.plan.checkAlive(ctx, c.lock, result, c.diags)
-	}
-	return c.plan.checkCreate(ctx, c.lock, result, err, c.diags)
-}
-
-// lookup also finds what this run has created, because the service may return it later.
-func (c *creation) lookup(ctx context.Context, source webhookcache.Source) (lookupResult, error) {
-	result, err := c.plan.lookup(ctx, forCreate, source)
-	if _, created := c.connection.created.Load(c.plan.key()); err == nil && result.status != lookupFound && created {
-		result = lookupResult{status: lookupFound}
-	}
-	return result, err
-}
-
 func (c *creation) subscribe(ctx context.Context) (*client.SubscriptionResponse, error) {
 	// An interrupt must not cancel the request: the service would carry it out, and only the response would be lost.
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
 	defer cancel()
 	return c.connection.client.SubscribeWebhook(ctx, c.plan.request())
-}
-
-// createdMeanwhile looks again after a pause, in which somebody else may have subscribed the URL. A lookup that proves
-// nothing changes nothing: mayCreate has decided about that.
-func (c *creation) createdMeanwhile(ctx context.Context) bool {
-	if c.lock == nil {
-		return false
-	}
-	result, err := c.lookup(ctx, c.lock.Get)
-	switch {
-	case err != nil:
-		c.plan.addLookupError(result, err, c.diags)
-	case result.status == lookupFound && len(result.matches) > c.replaced:
-		c.plan.addExistsError(c.diags)
-	default:
-		return false
-	}
-	return true
 }
 
 // record completes the state after a response, and reads the subscription back.
@@ -164,7 +131,10 @@ func (c *creation) record(ctx context.Context, response *client.SubscriptionResp
 	c.markExisting()
 	c.plan.setResponse(response, c.diags)
 	if response.Accepted {
-		c.warnAccepted()
+		c.diags.AddWarning("The service makes the webhook subscription later",
+			"The service answered HTTP 202 Accepted. Until it has made the subscription, it delivers nothing. It is in the "+
+				"state, and the provider does not send it again. If no delivery arrives, ask the service's support. To send it "+
+				"again, remove it from the state with `state rm`, and apply.")
 	}
 	switch {
 	case c.lock == nil:
@@ -184,11 +154,7 @@ func (c *creation) markExisting() {
 }
 
 func (c *creation) setMatches(result lookupResult) {
-	if len(result.matches) == 0 {
-		return // this run created it, and the service does not return it yet
-	}
-	c.private.Seen = true
-	c.private.Single = result.single
+	c.private.Seen, c.private.Single = true, result.single
 	c.plan.setMatches(result.matches, c.private, c.diags)
 }
 
@@ -290,18 +256,10 @@ func (c *creation) search(ctx context.Context) lookupResult {
 				until = next
 			}
 		}
-		found := result.status == lookupFound && len(result.matches) > c.replaced
-		if found || time.Until(until) < pause || !client.Sleep(ctx, pause) {
+		if len(result.matches) > c.replaced || time.Until(until) < pause || !client.Sleep(ctx, pause) {
 			return result
 		}
 	}
-}
-
-func (c *creation) warnAccepted() {
-	c.diags.AddWarning("The service makes the webhook subscription later",
-		"The service answered HTTP 202 Accepted. Until it has made the subscription, it delivers nothing. It is in the "+
-			"state, and the provider does not send it again. If no delivery arrives, ask the service's support. To send it "+
-			"again, remove it from the state with `state rm`, and apply.")
 }
 
 func (c *creation) warnNotReadBack(cause string) {
@@ -309,66 +267,40 @@ func (c *creation) warnNotReadBack(cause string) {
 		"The subscription exists, and the next plan reads it again. "+cause)
 }
 
-// abandonedSubscription is a subscription that this run has removed from the state. It still exists at the service.
-type abandonedSubscription struct {
+// storedSubscription is a subscription as the state has it, or had it: with -replace and replace_triggered_by, the same
+// run creates again what it has abandoned.
+type storedSubscription struct {
 	state   subscriptionModel
 	private privateData
 }
 
-// abandonedSubscriptions are those of one run, by key. With -replace and replace_triggered_by, the same run creates
-// again what it has abandoned.
-type abandonedSubscriptions struct {
-	mu  sync.Mutex
-	all map[string][]abandonedSubscription
-}
-
-func (a *abandonedSubscriptions) add(state subscriptionModel, private privateData) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.all == nil {
-		a.all = map[string][]abandonedSubscription{}
-	}
-	a.all[state.key()] = append(a.all[state.key()], abandonedSubscription{state, private})
-}
-
-// take returns a subscription that the planned one replaces, if possible one with the same request.
-func (a *abandonedSubscriptions) take(plan *subscriptionModel) *abandonedSubscription {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	candidates := a.all[plan.key()]
-	if len(candidates) == 0 {
-		return nil
-	}
-	isSame := func(s abandonedSubscription) bool { return s.sent(plan) }
-	n := max(0, slices.IndexFunc(candidates, isSame))
-	found := candidates[n]
-	a.all[plan.key()] = slices.Delete(candidates, n, n+1)
-	return &found
-}
-
 // sent reports whether the planned request is the one that was sent.
-func (a *abandonedSubscription) sent(plan *subscriptionModel) bool {
+func (s *storedSubscription) sent(plan *subscriptionModel) bool {
 	request := *plan
 	request.ID = types.StringNull()         // unknown in a plan
 	if request.PayloadVersion.IsUnknown() { // the provider sets it
-		if a.private.WriteOnly == nil && !a.state.PayloadVersion.IsNull() {
+		if s.private.WriteOnly == nil && !s.state.PayloadVersion.IsNull() {
 			return false // of a tainted resource, the provider gets no digest
 		}
-		request.PayloadVersion = types.Int64Value(max(a.state.PayloadVersion.ValueInt64(), defaultWriteOnlyVersion))
+		request.PayloadVersion = types.Int64Value(max(s.state.PayloadVersion.ValueInt64(), defaultWriteOnlyVersion))
 	}
-	return !a.private.WriteOnly.differsFrom(plan.PayloadWriteOnly) &&
-		len(request.withoutEmptyPayload().changes(a.state.sentFor(&request, a.private))) == 0
+	return !s.private.WriteOnly.differsFrom(plan.PayloadWriteOnly) &&
+		len(request.withoutEmptyPayload().changes(s.state.sentFor(&request, s.private))) == 0
 }
 
 // keepReplaced takes the subscription that this one replaces into the state again, if the request stays the same: a
 // second one would deliver each update twice.
-func (c *creation) keepReplaced() bool {
-	abandoned := c.connection.abandoned.take(&c.plan)
-	if abandoned == nil {
+func (c *creation) keepReplaced(ctx context.Context) bool {
+	value, _ := c.connection.abandoned.LoadAndDelete(c.plan.key())
+	abandoned, ok := value.(storedSubscription)
+	if !ok {
 		return false
 	}
 	if !abandoned.sent(&c.plan) {
-		c.replaced = 1
+		if c.lock != nil {
+			existing, _ := c.plan.lookup(ctx, forCreate, c.lock.Get) // create reports an error
+			c.replaced = len(existing.matches)
+		}
 		return false
 	}
 	planned, digest := c.plan.PayloadVersion, abandoned.private.WriteOnly

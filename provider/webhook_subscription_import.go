@@ -2,16 +2,14 @@ package provider
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
@@ -33,7 +31,7 @@ func (r *subscriptionResource) IdentitySchema(
 		Attributes: map[string]identityschema.Attribute{
 			"application_id": identityschema.Int64Attribute{
 				OptionalForImport: true,
-				Description:       "ID of the application. Omit it for a subscription to updates about all applications.",
+				Description:       "ID of the application; omitted for a subscription to updates about all applications.",
 			},
 			"url_sha256": identityschema.StringAttribute{
 				RequiredForImport: true,
@@ -59,8 +57,8 @@ func (r *subscriptionResource) ImportState(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	digest, valid := parseDigest(identity.URLDigest.ValueString())
-	if !valid || !identity.ApplicationID.IsNull() && identity.ApplicationID.ValueInt64() < 1 {
+	digest := strings.ToLower(strings.TrimPrefix(identity.URLDigest.ValueString(), digestPrefix))
+	if !digestPattern.MatchString(digest) || !identity.ApplicationID.IsNull() && identity.ApplicationID.ValueInt64() < 1 {
 		resp.Diagnostics.AddError("Invalid import ID", "Import a webhook subscription by one of these:\n"+
 			"* `APPLICATION_ID/sha256:HEX`, or `account/sha256:HEX` for updates about all applications. The function "+
 			"`provider::idv::url_sha256` computes the digest of a URL.\n"+
@@ -75,15 +73,12 @@ func (r *subscriptionResource) ImportState(
 	resp.Diagnostics.Append(resp.State.Set(ctx, importedModel(identity, url))...)
 }
 
-// parseImportID returns an identity without a digest if the ID is not valid.
+// parseImportID returns an identity that is not valid if the ID is not.
 func parseImportID(id string) (subscriptionIdentity, types.String) {
 	scope, rest, _ := strings.Cut(id, "/")
 	var identity subscriptionIdentity
 	if scope != accountScope {
-		applicationID, err := strconv.ParseInt(scope, 10, 64)
-		if err != nil {
-			return identity, types.StringNull()
-		}
+		applicationID, _ := strconv.ParseInt(scope, 10, 64) // 0 is not valid
 		identity.ApplicationID = types.Int64Value(applicationID)
 	}
 	if isReceiverURL(rest) {
@@ -96,15 +91,7 @@ func parseImportID(id string) (subscriptionIdentity, types.String) {
 	return identity, types.StringNull()
 }
 
-var digestPattern = regexp.MustCompile(`^(sha256:)?([0-9a-fA-F]{64})$`)
-
-func parseDigest(text string) (string, bool) {
-	match := digestPattern.FindStringSubmatch(text)
-	if match == nil {
-		return "", false
-	}
-	return strings.ToLower(match[2]), true
-}
+var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // setImported completes an imported subscription with what the service shows. A URL that may contain a token stays out
 // of the state: the user configures it in url_wo.
@@ -159,7 +146,11 @@ func (l *subscriptionListResource) List(
 	stream.Results = func(push func(list.ListResult) bool) {
 		listed := importable(webhooks)
 		// An object is the newest webhook at least, or an answer that nobody understands.
-		if !webhooks.Complete && !push(incompleteListResult(application, len(listed))) {
+		var incomplete list.ListResult
+		incomplete.Diagnostics.AddWarning("The list of webhook subscriptions may be incomplete", fmt.Sprintf(
+			"For application %d, the service does not return a list that is known to be complete. It contains %d "+
+				"subscriptions with a URL. There may be others.", application.ValueInt64(), len(listed)))
+		if !webhooks.Complete && !push(incomplete) {
 			return
 		}
 		for n, webhook := range listed {
@@ -170,27 +161,18 @@ func (l *subscriptionListResource) List(
 	}
 }
 
-func incompleteListResult(application types.Int64, returned int) list.ListResult {
-	var result list.ListResult
-	result.Diagnostics.AddWarning("The list of webhook subscriptions may be incomplete", fmt.Sprintf(
-		"For application %d, the service does not return a list that is known to be complete. It contains %d "+
-			"subscriptions with a URL. There may be others.", application.ValueInt64(), returned))
-	return result
-}
-
 // importable returns the last webhook of each URL that an import accepts: a URL identifies a subscription of an
 // application.
 func importable(webhooks *client.Webhooks) []client.Webhook {
-	last := map[string]int{}
-	for n, webhook := range webhooks.Items {
-		last[client.CanonicalURL(webhook.URL.Reveal())] = n
-	}
 	var listed []client.Webhook
-	for n, webhook := range webhooks.Items {
-		if url := webhook.URL.Reveal(); isReceiverURL(url) && last[client.CanonicalURL(url)] == n {
-			listed = append(listed, webhook)
+	seen := map[string]bool{}
+	for _, webhook := range slices.Backward(webhooks.Items) {
+		url := webhook.URL.Reveal()
+		if digest := webhookcache.URLDigest(url); isReceiverURL(url) && !seen[digest] {
+			listed, seen[digest] = append(listed, webhook), true
 		}
 	}
+	slices.Reverse(listed)
 	return listed
 }
 
@@ -211,59 +193,13 @@ func newListResult(
 	return result
 }
 
-// stateV0 has the attributes of version 0 that still exist, and those whose values are kept in another one.
-type stateV0 struct {
-	URL            string             `json:"url"`
-	Events         []string           `json:"events"`
-	ApplicationID  *int64             `json:"application_id"`
-	PayloadJSON    *string            `json:"payload_json"`
-	PayloadVersion *int64             `json:"payload_json_wo_version"`
-	FieldNames     map[string]string  `json:"field_names"`
-	DeletionPolicy string             `json:"deletion_policy"`
-	ResponseJSON   *string            `json:"response_json"`
-	DriftDetection string             `json:"drift_detection"`
-	Timeouts       map[string]*string `json:"timeouts"`
-}
-
-// UpgradeState reads the states of version 0. They may hold a secret in response_json that the service returned only
-// once, so the whole response stays in the output until response_export_values changes.
+// UpgradeState refuses the states of version 0, which no release has written. What they store of a response has no
+// place in this version, and may be a secret that the service returned only once.
 func (r *subscriptionResource) UpgradeState(context.Context) map[int64]resource.StateUpgrader {
-	return map[int64]resource.StateUpgrader{0: {StateUpgrader: upgradeStateV0}}
-}
-
-func upgradeStateV0(ctx context.Context, req resource.UpgradeStateRequest, resp *resource.UpgradeStateResponse) {
-	var old stateV0
-	if err := json.Unmarshal(req.RawState.JSON, &old); err != nil || old.URL == "" {
-		resp.Diagnostics.AddError("Cannot read the state of an older version", fmt.Sprintf(
-			"The state of the subscription has another format than that of version 0 of the provider's schema.\n\n"+
-				"Remove the resource from the state with `state rm`, and import it with an ID such as %q.",
-			"account/sha256:HEX"))
-		return
+	refuse := func(_ context.Context, _ resource.UpgradeStateRequest, resp *resource.UpgradeStateResponse) {
+		resp.Diagnostics.AddError("The state is that of a development version", "This version of the provider cannot read "+
+			"what a development version has stored about the webhook subscription. Copy what you need of its "+
+			"`response_json`.\n\nRemove the resource from the state with `state rm`, and import it: see the guide \"Import\".")
 	}
-	m := importedModel(subscriptionIdentity{ApplicationID: types.Int64PointerValue(old.ApplicationID)},
-		types.StringValue(old.URL))
-	m.ID, m.fieldNames = types.StringNull(), old.FieldNames
-	m.PayloadJSON = types.StringPointerValue(old.PayloadJSON)
-	m.PayloadVersion = types.Int64PointerValue(old.PayloadVersion)
-	m.setComputed()
-	m.Events = storedEvents(old.Events, func(string) bool { return true })
-	m.DeletionPolicy = types.StringValue(old.DeletionPolicy)
-	m.Readable = types.BoolValue(old.DriftDetection == "available")
-	m.Timeouts = timeoutsOf(old.Timeouts)
-	if old.ResponseJSON != nil {
-		m.Output = types.MapValueMust(types.StringType, map[string]attr.Value{
-			"response_json": types.StringValue(*old.ResponseJSON),
-		})
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
-}
-
-func timeoutsOf(old map[string]*string) timeouts.Value {
-	if old == nil {
-		return nullTimeouts
-	}
-	values := map[string]attr.Value{
-		"create": types.StringPointerValue(old["create"]), "read": types.StringPointerValue(old["read"]),
-	}
-	return timeouts.Value{Object: types.ObjectValueMust(nullTimeouts.AttributeTypes(context.Background()), values)}
+	return map[int64]resource.StateUpgrader{0: {StateUpgrader: refuse}}
 }

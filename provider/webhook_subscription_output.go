@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -33,16 +34,10 @@ func (m *subscriptionModel) setResponse(response *client.SubscriptionResponse, d
 		if !found || exported == nil || sent.isRepeatedBy(exported) {
 			return nil
 		}
-		return textOf(exported)
+		return types.StringValue(textOf(exported))
 	})
 	warnNoValue(missing, "The response has no value there, or one that repeats `url_wo` or `payload_json_wo`. See "+
 		"`response_pointers`.", diags)
-}
-
-// setNoResponse is setResponse for a subscription whose response is not known.
-func (m *subscriptionModel) setNoResponse() {
-	m.Pointers = types.ListNull(types.StringType)
-	m.setOutput(func(_, _ string) attr.Value { return nil })
 }
 
 // setOutput sets the output, which is null without names. It returns the names without a value.
@@ -91,11 +86,11 @@ func warnNoValue(names []string, reason string, diags *diag.Diagnostics) {
 }
 
 // textOf returns a string as it is, and all else as JSON.
-func textOf(value any) types.String {
+func textOf(value any) string {
 	if text, ok := value.(string); ok {
-		return types.StringValue(text)
+		return text
 	}
-	return encodeJSON(value)
+	return jsonvalue.Encode(value)
 }
 
 // isRepeatedBy reports whether a value contains a secret, or is a part of one.
@@ -104,7 +99,7 @@ func (f messageFilter) isRepeatedBy(value any) bool {
 		return len(leaf) >= printable.MinSecret &&
 			slices.ContainsFunc(f.secrets, func(secret string) bool { return strings.Contains(secret, leaf) })
 	}
-	return f.repeatsSecret(textOf(value).ValueString()) || slices.ContainsFunc(jsonvalue.Leaves(value), isPart)
+	return f.repeatsSecret(textOf(value)) || slices.ContainsFunc(jsonvalue.Leaves(value), isPart)
 }
 
 // maxPointers limits the attribute response_pointers.
@@ -120,11 +115,8 @@ func pointersOf(value any, sent messageFilter) types.List {
 	if len(pointers) == 0 {
 		return types.ListNull(types.StringType)
 	}
-	list := []attr.Value{}
-	for _, pointer := range pointers[:min(len(pointers), maxPointers)] {
-		list = append(list, types.StringValue(pointer))
-	}
-	return types.ListValueMust(types.StringType, list)
+	list, _ := types.ListValueFrom(context.Background(), types.StringType, pointers[:min(len(pointers), maxPointers)])
+	return list
 }
 
 // setMatches records a subscription that the service returned. The configured attributes stay unchanged: the service
@@ -156,11 +148,7 @@ func storedEvents(events []string, valid func(event string) bool) types.Set {
 	if len(events) == 0 || slices.ContainsFunc(events, func(event string) bool { return !valid(event) }) {
 		return types.SetNull(types.StringType)
 	}
-	events = slices.Clone(events)
-	slices.Sort(events)
-	var values []attr.Value
-	for _, event := range slices.Compact(events) {
-		values = append(values, types.StringValue(event))
-	}
-	return types.SetValueMust(types.StringType, values)
+	unique := slices.Compact(slices.Sorted(slices.Values(events)))
+	set, _ := types.SetValueFrom(context.Background(), types.StringType, unique)
+	return set
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/resourcevalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -12,16 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// ValidateConfig checks rules across attributes. It knows no field names, so checkPayloads is in the plan.
-func (r *subscriptionResource) ValidateConfig(
-	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
-) {
-	var config subscriptionModel
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("url"), &config.URL)...)
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("url_wo"), &config.URLWriteOnly)...)
-	if config.URL.IsNull() == config.URLWriteOnly.IsNull() && !resp.Diagnostics.HasError() {
-		resp.Diagnostics.AddError("Invalid URL", "Set exactly one of `url` and `url_wo`.")
-	}
+func (r *subscriptionResource) ConfigValidators(context.Context) []resource.ConfigValidator {
+	return []resource.ConfigValidator{resourcevalidator.ExactlyOneOf(path.MatchRoot("url"), path.MatchRoot("url_wo"))}
 }
 
 // ModifyPlan decides which changes need a replacement, and applies deletion_policy to what leaves a subscription
@@ -111,7 +104,7 @@ func (r *subscriptionResource) isTainted(plan *subscriptionModel) bool {
 		return false
 	}
 	value, _ := r.connection.read.Load(plan.key())
-	read, ok := value.(abandonedSubscription)
+	read, ok := value.(storedSubscription)
 	return ok && read.sent(plan)
 }
 

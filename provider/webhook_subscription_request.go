@@ -2,9 +2,9 @@ package provider
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -36,23 +36,15 @@ func (m *subscriptionModel) request() client.Subscription {
 // sortedEvents returns the events in the order of the request.
 func (m *subscriptionModel) sortedEvents() []string {
 	var events []string
-	for _, element := range m.Events.Elements() {
-		if text, ok := element.(types.String); ok {
-			events = append(events, text.ValueString())
-		}
-	}
+	m.Events.ElementsAs(context.Background(), &events, false)
 	slices.Sort(events)
 	return events
 }
 
-// stringsOf returns the elements of a map of strings.
+// stringsOf returns the elements of a map of strings; nil for one that is not known.
 func stringsOf(from types.Map) map[string]string {
-	texts := map[string]string{}
-	for name, element := range from.Elements() {
-		if text, ok := element.(types.String); ok {
-			texts[name] = text.ValueString()
-		}
-	}
+	var texts map[string]string
+	from.ElementsAs(context.Background(), &texts, false)
 	return texts
 }
 
@@ -131,20 +123,11 @@ func (m *subscriptionModel) secrets() []string {
 	return secrets
 }
 
-// requestPart is the value of an attribute that the request is made of, beside the URL.
-type requestPart struct {
-	attribute string
-	value     attr.Value
-}
+// requestAttributeNames are what the request is made of, beside the URL, in the order of their importance.
+var requestAttributeNames = []string{"application_id", "events", "payload_json", "payload_json_wo_version"}
 
-// requestParts are in the order of their importance.
-func (m *subscriptionModel) requestParts() []requestPart {
-	return []requestPart{
-		{"application_id", m.ApplicationID},
-		{"events", m.Events},
-		{"payload_json", m.PayloadJSON},
-		{"payload_json_wo_version", m.PayloadVersion},
-	}
+func (m *subscriptionModel) requestValues() []attr.Value {
+	return []attr.Value{m.ApplicationID, m.Events, m.PayloadJSON, m.PayloadVersion}
 }
 
 // changes returns what makes the request another one than was sent, the most important first. Attributes that differ
@@ -157,10 +140,10 @@ func (m *subscriptionModel) changes(sent *subscriptionModel) []path.Path {
 	if !m.deliversWhere(sent) {
 		changed = append(changed, m.urlPath(sent))
 	}
-	before := sent.requestParts()
-	for n, part := range m.requestParts() {
-		at := path.Root(part.attribute)
-		if !part.value.Equal(before[n].value) && !slices.ContainsFunc(changed, at.Equal) {
+	before := sent.requestValues()
+	for n, value := range m.requestValues() {
+		at := path.Root(requestAttributeNames[n])
+		if !value.Equal(before[n]) && !slices.ContainsFunc(changed, at.Equal) {
 			changed = append(changed, at)
 		}
 	}
@@ -189,12 +172,12 @@ func (m *subscriptionModel) sendsSameAs(other *subscriptionModel) bool {
 	if !m.deliversWhere(other) {
 		return false
 	}
-	equal, before := true, other.requestParts()
-	for n, part := range m.requestParts() {
-		if !isKnown(part.value) {
+	equal, before := true, other.requestValues()
+	for n, value := range m.requestValues() {
+		if !isKnown(value) {
 			return false
 		}
-		equal = equal && part.value.Equal(before[n].value)
+		equal = equal && value.Equal(before[n])
 	}
 	if equal { // nothing to encode, which takes time in a large plan
 		return true
@@ -206,14 +189,8 @@ func (m *subscriptionModel) sendsSameAs(other *subscriptionModel) bool {
 
 // isKnown reports whether the value and everything in it is known.
 func isKnown(value attr.Value) bool {
-	values := []attr.Value{value}
-	switch value := value.(type) {
-	case types.Set:
-		values = append(values, value.Elements()...)
-	case types.Map:
-		values = slices.AppendSeq(values, maps.Values(value.Elements()))
-	}
-	return !slices.ContainsFunc(values, attr.Value.IsUnknown)
+	raw, err := value.ToTerraformValue(context.Background())
+	return err == nil && raw.IsFullyKnown()
 }
 
 // canonicalRequest encodes the stored part of the request without the URL, so that equal requests have equal texts: the
@@ -265,18 +242,10 @@ func (m *subscriptionModel) sentFor(plan *subscriptionModel, private privateData
 // withoutEmptyPayload returns the plan without the version of a payload_json_wo that adds nothing to the request.
 func (m *subscriptionModel) withoutEmptyPayload() *subscriptionModel {
 	request := *m
-	if canonicalPayload(m.PayloadWriteOnly).Equal(emptyPayload) {
+	if normalizeJSON(m.PayloadWriteOnly).Equal(emptyPayload) {
 		request.PayloadVersion = types.Int64Null()
 	}
 	return &request
 }
 
 var emptyPayload = types.StringValue("{}")
-
-// canonicalPayload makes payloads equal that differ only in spacing and order.
-func canonicalPayload(payload types.String) types.String {
-	if payload.IsNull() || payload.IsUnknown() {
-		return payload
-	}
-	return normalizeJSON(json.RawMessage(payload.ValueString()))
-}

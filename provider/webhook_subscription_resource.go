@@ -13,12 +13,12 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure      = (*subscriptionResource)(nil)
-	_ resource.ResourceWithIdentity       = (*subscriptionResource)(nil)
-	_ resource.ResourceWithImportState    = (*subscriptionResource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*subscriptionResource)(nil)
-	_ resource.ResourceWithUpgradeState   = (*subscriptionResource)(nil)
-	_ resource.ResourceWithValidateConfig = (*subscriptionResource)(nil)
+	_ resource.ResourceWithConfigValidators = (*subscriptionResource)(nil)
+	_ resource.ResourceWithConfigure        = (*subscriptionResource)(nil)
+	_ resource.ResourceWithIdentity         = (*subscriptionResource)(nil)
+	_ resource.ResourceWithImportState      = (*subscriptionResource)(nil)
+	_ resource.ResourceWithModifyPlan       = (*subscriptionResource)(nil)
+	_ resource.ResourceWithUpgradeState     = (*subscriptionResource)(nil)
 )
 
 // subscriptionResource is idv_webhook_subscription. The service can only create a subscription and return it.
@@ -38,9 +38,9 @@ func (r *subscriptionType) Metadata(
 }
 
 func (r *subscriptionType) Configure(
-	_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse,
+	_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse,
 ) {
-	r.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
+	r.connection, _ = req.ProviderData.(*connection)
 }
 
 // Create subscribes, at most once. It has four phases: look for an equal subscription, send the request, find out what
@@ -77,8 +77,6 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, state.identity())...)
 	private := readPrivateData(ctx, req.Private, &resp.Diagnostics)
-	// In any case, because an older version may have written more than this one does.
-	private.write(ctx, resp.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -89,7 +87,7 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 		state.setComputed()
 	}
 	if state.ApplicationID.IsNull() {
-		r.connection.read.Store(state.key(), abandonedSubscription{state, private})
+		r.connection.read.Store(state.key(), storedSubscription{state, private})
 		state.warnUnread(importing, private, &resp.Diagnostics)
 	} else if !r.readFromService(ctx, &state, importing, &private, resp) {
 		return
@@ -117,7 +115,7 @@ func (r *subscriptionResource) readFromService(
 	private.Gone = result.gone
 	switch {
 	case err != nil:
-		addRequestError(&resp.Diagnostics, "Cannot read the webhook subscription", err)
+		resp.Diagnostics.AddError("Cannot read the webhook subscription", errorDetail(err))
 		return false
 	case result.status == lookupAbsent && (importing || result.conclusive):
 		state.warnRemoved(&resp.Diagnostics)
@@ -204,7 +202,7 @@ func (r *subscriptionResource) Delete(
 	}
 	r.checkDestroy(&state, private, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() {
-		r.connection.abandoned.add(state, private)
+		r.connection.abandoned.Store(state.key(), storedSubscription{state, private})
 	}
 }
 
@@ -267,17 +265,18 @@ const summaryGone = "The application no longer exists"
 // warnGone is about a subscription whose application has come to its end. Without the resource, the next plan would
 // create a subscription that never delivers.
 func (m *subscriptionModel) warnGone(diags *diag.Diagnostics) {
-	diags.AddAttributeWarning(path.Root("application_id"), summaryGone, fmt.Sprintf(
-		"The service has no application %[1]d any more: it deletes an application eight weeks after its creation. It "+
-			"delivers nothing about it to %[2]s. The subscription stays in the state, so that no plan creates another "+
-			"one.\n\nTo remove it, delete the resource from the configuration and apply: `deletion_policy` does not block "+
-			"that.", m.ApplicationID.ValueInt64(), m.receiver()))
+	diags.AddAttributeWarning(path.Root("application_id"), summaryGone, m.effectOfEnd()+" The subscription stays in the "+
+		"state, so that no plan creates another one.\n\nTo remove it, delete the resource from the configuration and apply: "+
+		"`deletion_policy` does not block that.")
 }
 
 func (m *subscriptionModel) noteGone(diags *diag.Diagnostics) {
-	diags.AddWarning(summaryGone, fmt.Sprintf(
-		"The service has no application %d any more, so it delivers nothing about it to %s. Terraform only removes the "+
-			"subscription from the state.", m.ApplicationID.ValueInt64(), m.receiver()))
+	diags.AddWarning(summaryGone, m.effectOfEnd()+" Terraform only removes the subscription from the state.")
+}
+
+func (m *subscriptionModel) effectOfEnd() string {
+	return fmt.Sprintf("The service has no application %d any more: it deletes an application eight weeks after its "+
+		"creation. It delivers nothing about it to %s.", m.ApplicationID.ValueInt64(), m.receiver())
 }
 
 func (m *subscriptionModel) addGoneError(diags *diag.Diagnostics) {

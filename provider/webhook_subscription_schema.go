@@ -44,9 +44,8 @@ func (r *subscriptionResource) Schema(
 		Blocks: map[string]schema.Block{
 			"timeouts": timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Read: true,
-				CreateDescription: "Timeout of the creation with the pauses that the service asks for, and of the search " +
-					"after a lost response, as a duration such as `90s`. `request_timeout` of the provider also limits each " +
-					"request. (Default: `2m`)",
+				CreateDescription: "Timeout of the creation with the pauses that the service asks for, and of the " +
+					"search after a lost response, as a duration such as `90s`. (Default: `2m`)",
 				ReadDescription: "Timeout of a read, as a duration such as `90s`. (Default: `2m`)",
 			}),
 		},
@@ -57,54 +56,46 @@ func (r *subscriptionResource) Schema(
 func requestAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"url": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "URL that the service delivers to, with `http` on a loopback host only. Terraform shows " +
-				"it in plans and stores it in the state. Exactly one of `url` and `url_wo` is required.",
-			Validators: []validator.String{receiverURLValidator},
+			Optional:            true,
+			MarkdownDescription: "URL that the service delivers to, unless `url_wo` has it.",
+			Validators:          []validator.String{receiverURLValidator},
 		},
 		"url_wo": schema.StringAttribute{
 			Optional: true, Sensitive: true, WriteOnly: true,
-			MarkdownDescription: "URL that the service delivers to, if it contains a token of the receiver: neither the " +
-				"plan nor the state holds more than a digest of it. Requires Terraform or OpenTofu 1.11 or later.",
-			Validators: []validator.String{receiverURLWriteOnlyValidator},
+			MarkdownDescription: "URL that the service delivers to, if it contains a token of the receiver.",
+			Validators:          []validator.String{receiverURLWriteOnlyValidator},
 		},
 		"url_wo_version": schema.Int64Attribute{
-			Optional: true,
-			MarkdownDescription: "Version of `url_wo`. Another `url_wo` with the same version sends nothing. Without a " +
-				"version, another `url_wo` forces a new subscription.",
-			Validators: versionOf("url_wo"),
+			Optional:            true,
+			MarkdownDescription: "Version of `url_wo`, which says whether it changed.",
+			Validators:          versionOf("url_wo"),
 		},
 		"events": schema.SetAttribute{
 			Optional: true, Computed: true,
-			ElementType: types.StringType,
-			MarkdownDescription: "Types of the events to deliver, which the service does not document. If omitted, the " +
-				"service's default applies.",
-			Validators: []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(notEmpty)},
+			ElementType:         types.StringType,
+			MarkdownDescription: "Types of the events to deliver; the service's default if omitted.",
+			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(notEmpty)},
 		},
 		"application_id": schema.Int64Attribute{
-			Optional: true,
-			MarkdownDescription: "ID of the application to deliver updates about; all applications if omitted. The provider " +
-				"can read a subscription back only with this argument.",
-			Validators: []validator.Int64{int64validator.AtLeast(1)},
+			Optional:            true,
+			MarkdownDescription: "ID of the application to deliver updates about; all applications if omitted.",
+			Validators:          []validator.Int64{int64validator.AtLeast(1)},
 		},
 		"payload_json": schema.StringAttribute{
 			Optional: true, Sensitive: true,
-			MarkdownDescription: "JSON object with further fields of the request, merged over the other arguments (RFC " +
-				"7396): a field replaces that of the same name, and `null` removes it. Terraform stores it in the state.",
+			MarkdownDescription: "JSON object with further fields of the request, merged over the other arguments " +
+				"(RFC 7396).",
 			Validators: []validator.String{jsonObjectValidator},
 		},
 		"payload_json_wo": schema.StringAttribute{
 			Optional: true, Sensitive: true, WriteOnly: true,
-			MarkdownDescription: "JSON object with secret fields of the request, merged over `payload_json`. It cannot " +
-				"contain the URL or the application. Requires Terraform or OpenTofu 1.11 or later.",
-			Validators: []validator.String{jsonObjectValidator},
+			MarkdownDescription: "JSON object with secret fields of the request, merged over `payload_json`.",
+			Validators:          []validator.String{jsonObjectValidator},
 		},
 		"payload_json_wo_version": schema.Int64Attribute{
 			Optional: true, Computed: true,
-			MarkdownDescription: "Version of `payload_json_wo`. Another payload with the same version sends nothing. " +
-				"Without a version, the provider detects another payload by a digest. Set one if the payload differs in " +
-				"every run or is known only after apply.",
-			Validators: versionOf("payload_json_wo"),
+			MarkdownDescription: "Version of `payload_json_wo`, which says whether it changed.",
+			Validators:          versionOf("payload_json_wo"),
 		},
 	}
 }
@@ -120,17 +111,15 @@ func policyAttributes() map[string]schema.Attribute {
 		"deletion_policy": schema.StringAttribute{
 			Optional: true, Computed: true,
 			Default: stringdefault.StaticString(deletionPrevent),
-			MarkdownDescription: "Effect of a plan that destroys or replaces the subscription: with `PREVENT`, it fails. " +
-				"With `ABANDON`, it warns, and the service continues to deliver. A destroy obeys the last applied value, " +
-				"and a replacement the configured one. (Default: `PREVENT`)",
+			MarkdownDescription: "Effect of a plan that destroys or replaces the subscription: `PREVENT` fails, and " +
+				"`ABANDON` warns. (Default: `PREVENT`)",
 			Validators: []validator.String{stringvalidator.OneOf(deletionPrevent, deletionAbandon)},
 		},
 		"response_export_values": schema.MapAttribute{
 			Optional:    true,
 			ElementType: types.StringType,
-			MarkdownDescription: "What to keep of the response to the subscription, as JSON pointers (RFC 6901) by name, " +
-				"such as `{ secret = \"/signing/secret\" }`. Terraform stores the values in the state as `output`, and " +
-				"nothing else of the response.",
+			MarkdownDescription: "What to keep of the response as `output`, as JSON pointers (RFC 6901) by name, " +
+				"such as `{ secret = \"/signing/secret\" }`.",
 			Validators: []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.ValueStringsAre(jsonPointerValidator)},
 		},
 	}
@@ -142,28 +131,26 @@ func computedAttributes() map[string]schema.Attribute {
 		"id": schema.StringAttribute{
 			Computed: true,
 			MarkdownDescription: "Import ID: `APPLICATION_ID/sha256:HEX`, or `account/sha256:HEX` without " +
-				"`application_id`. The function `url_sha256` computes the digest of a URL.",
+				"`application_id`.",
 		},
 		"subscription_id": schema.Int64Attribute{
 			Computed:            true,
 			MarkdownDescription: "The service's own ID of the subscription; null if it shows none.",
 		},
 		"readable": schema.BoolAttribute{
-			Computed: true,
-			MarkdownDescription: "Whether the service returned the subscription at the last read. It is `false` without " +
-				"`application_id`, and when the application no longer exists.",
+			Computed:            true,
+			MarkdownDescription: "Whether the service returned the subscription at the last read.",
 		},
 		"response_pointers": schema.ListAttribute{
 			Computed:    true,
 			ElementType: types.StringType,
-			MarkdownDescription: "JSON pointers to the values of the response to the subscription, without the values, as " +
-				"a help for `response_export_values`. Null after an import.",
+			MarkdownDescription: "JSON pointers to the values of the response, without the values; null after an " +
+				"import.",
 		},
 		"output": schema.MapAttribute{
 			Computed: true, Sensitive: true,
-			ElementType: types.StringType,
-			MarkdownDescription: "Values that `response_export_values` names, as text or as JSON. A value is null if the " +
-				"response had none, or one that repeats `url_wo` or `payload_json_wo`.",
+			ElementType:         types.StringType,
+			MarkdownDescription: "Values that `response_export_values` names, as text or as JSON.",
 		},
 	}
 }

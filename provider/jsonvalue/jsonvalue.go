@@ -6,8 +6,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/go-openapi/jsonpointer"
 )
 
 // Decode reads one value, with numbers as json.Number. A byte order mark may be before it.
@@ -19,13 +20,14 @@ func Decode(raw []byte) (any, error) {
 	return value, err
 }
 
-// Encode writes a value with sorted keys and without spacing. Numbers keep their digits.
-func Encode(value any) (string, error) {
+// Encode writes a value with sorted keys and without spacing. Numbers keep their digits. It returns "" for what has no
+// JSON, which Decode does not return.
+func Encode(value any) string {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return strings.TrimSpace(text.String()), err
+	_ = encoder.Encode(value)
+	return strings.TrimSpace(text.String())
 }
 
 // Leaves returns the strings and numbers in a value, without empty ones.
@@ -50,29 +52,9 @@ func Leaves(value any) []string {
 
 // At returns the value at a JSON pointer (RFC 6901).
 func At(value any, pointer string) (any, bool) {
-	if pointer == "" {
-		return value, true
-	}
-	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		var ok bool
-		if value, ok = memberOf(value, strings.NewReplacer("~1", "/", "~0", "~").Replace(step)); !ok {
-			return nil, false
-		}
-	}
-	return value, true
-}
-
-func memberOf(value any, name string) (any, bool) {
-	switch value := value.(type) {
-	case map[string]any:
-		member, ok := value[name]
-		return member, ok
-	case []any:
-		if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(value) {
-			return value[n], true
-		}
-	}
-	return nil, false
+	at, invalid := jsonpointer.New(pointer)
+	found, _, err := at.Get(value)
+	return found, invalid == nil && err == nil
 }
 
 // Pointers returns the pointers to the values that are no object, list or null, those near the root first. A list shows

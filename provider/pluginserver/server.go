@@ -82,18 +82,6 @@ func (s server) ApplyResourceChange(
 	return withReleasedContext(ctx, req, s.frameworkServer.ApplyResourceChange)
 }
 
-func (s server) ImportResourceState(
-	ctx context.Context, req *tfprotov6.ImportResourceStateRequest,
-) (*tfprotov6.ImportResourceStateResponse, error) {
-	return withReleasedContext(ctx, req, s.frameworkServer.ImportResourceState)
-}
-
-func (s server) ReadDataSource(
-	ctx context.Context, req *tfprotov6.ReadDataSourceRequest,
-) (*tfprotov6.ReadDataSourceResponse, error) {
-	return withReleasedContext(ctx, req, s.frameworkServer.ReadDataSource)
-}
-
 // withReleasedContext serves a request with a context that holds nothing once the request is answered.
 //
 // The framework (1.19) keeps the cancel function of every request until the CLI stops the provider, and that holds the

@@ -24,32 +24,18 @@ type Lock struct {
 }
 
 // Locks are the locks of the applications of one run.
-type Locks struct {
-	mu  sync.Mutex
-	all map[int64]*Lock
-}
+type Locks struct{ all sync.Map }
 
 // Acquire waits for the lock of the application of a cache. It returns false if the context ends first.
 func (l *Locks) Acquire(ctx context.Context, cache Cache) (*Lock, bool) {
-	lock := l.of(cache)
+	value, _ := l.all.LoadOrStore(cache.ApplicationID, &Lock{semaphore: make(chan struct{}, 1), Cache: cache})
+	lock, _ := value.(*Lock)
 	select {
 	case lock.semaphore <- struct{}{}:
 		return lock, true
 	case <-ctx.Done():
 		return nil, false
 	}
-}
-
-func (l *Locks) of(cache Cache) *Lock {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.all == nil {
-		l.all = map[int64]*Lock{}
-	}
-	if l.all[cache.ApplicationID] == nil {
-		l.all[cache.ApplicationID] = &Lock{semaphore: make(chan struct{}, 1), Cache: cache}
-	}
-	return l.all[cache.ApplicationID]
 }
 
 // Release lets the next one in.
@@ -79,8 +65,9 @@ type Cache struct {
 type Response struct {
 	Webhooks *client.Webhooks
 	Err      error
-	// byDigest has the webhooks by the digests of their URLs, in every form that an ID may have.
-	byDigest map[string][]client.Webhook
+	// ByDigest has the webhooks by the digests of their URLs. An ID may have the digest of a URL in the form in which the
+	// user wrote it.
+	ByDigest map[string][]client.Webhook
 	// requestedAt and receivedAt bound the moment that the response describes.
 	requestedAt, receivedAt time.Time
 }
@@ -127,7 +114,16 @@ func (c *Cache) retrieve(ctx context.Context) Response {
 	response := Response{requestedAt: time.Now()}
 	response.Webhooks, response.Err = c.Service.RetrieveWebhook(ctx, c.ApplicationID, c.URLField)
 	response.receivedAt = time.Now()
-	response.index()
+	if response.Err != nil {
+		return response
+	}
+	response.ByDigest = map[string][]client.Webhook{}
+	for _, webhook := range response.Webhooks.Items {
+		url := webhook.URL.Reveal()
+		for _, digest := range slices.Compact([]string{URLDigest(url), digestOf(url)}) {
+			response.ByDigest[digest] = append(response.ByDigest[digest], webhook)
+		}
+	}
 	return response
 }
 
@@ -149,23 +145,6 @@ func (c *Cache) GetPrevious(ctx context.Context) Response {
 func (c *Cache) IsList() bool {
 	return c.latest != nil && c.latest.Err == nil && c.latest.Webhooks.Complete && len(c.latest.Webhooks.Items) > 0
 }
-
-// index fills byDigest. An ID may have the digest of a URL in the form in which the user wrote it.
-func (r *Response) index() {
-	if r.Err != nil {
-		return
-	}
-	r.byDigest = map[string][]client.Webhook{}
-	for _, webhook := range r.Webhooks.Items {
-		url := webhook.URL.Reveal()
-		for _, digest := range slices.Compact([]string{URLDigest(url), digestOf(url)}) {
-			r.byDigest[digest] = append(r.byDigest[digest], webhook)
-		}
-	}
-}
-
-// WithDigest returns the webhooks whose URL has a digest.
-func (r Response) WithDigest(digest string) []client.Webhook { return r.byDigest[digest] }
 
 // URLDigest is the digest of a URL. All forms of a URL that a service may take for the same have the same digest.
 func URLDigest(url string) string { return digestOf(client.CanonicalURL(url)) }

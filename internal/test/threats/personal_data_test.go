@@ -22,7 +22,7 @@ var personalData = map[string][]control{
 			in: inProvider, test: "TestOutputRepeatsNoSecret",
 		},
 		{
-			off: "the name of an individual is not sensitive", file: "provider/kinds.go",
+			off: "the name of an individual is not sensitive", file: "provider/ephemeral_resources.go",
 			old: "Computed: true, Sensitive: true, MarkdownDescription: description}",
 			new: "Computed: true, Sensitive: ON, MarkdownDescription: description}",
 			in:  inProvider, test: "TestPersonalDataIsEphemeral",

@@ -2,8 +2,8 @@ package provider
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
@@ -15,7 +15,30 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/receiver"
+	"github.com/mandate-io/idv/provider/jsonvalue"
 )
+
+// dataSource is what all data sources have.
+type dataSource struct {
+	typeName   string
+	schema     schema.Schema
+	connection *connection
+}
+
+func (d *dataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = d.typeName
+}
+
+func (d *dataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	resp.Schema = d.schema
+}
+
+func (d *dataSource) Configure(
+	_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse,
+) {
+	d.connection, _ = req.ProviderData.(*connection)
+}
 
 type referencesDataSource struct{ dataSource }
 
@@ -31,13 +54,13 @@ func newReferencesDataSource() datasource.DataSource {
 		MarkdownDescription: "Reads the reference data of the service: mandate types, countries and document types. All " +
 			"data sources of a run share one request.",
 		Attributes: map[string]schema.Attribute{
-			"mandate_types":  referenceListAttribute("Types of an application (mandate)."),
-			"countries":      referenceListAttribute("Countries that the service knows."),
-			"document_types": referenceListAttribute("Identity documents that the service accepts."),
+			"mandate_types":  referenceListAttribute("Types of an application (mandate)"),
+			"countries":      referenceListAttribute("Countries that the service knows"),
+			"document_types": referenceListAttribute("Identity documents that the service accepts"),
 			"json": schema.StringAttribute{
 				Computed: true,
-				MarkdownDescription: "The three lists as one JSON object with sorted keys. It has nothing else of the " +
-					"response: the service does not document its format, so other fields may hold personal data.",
+				MarkdownDescription: "The three lists as one JSON object with sorted keys, and nothing else of the " +
+					"response.",
 			},
 		},
 	}}}
@@ -54,7 +77,7 @@ func (d *referencesDataSource) Read(
 		MandateTypes:  convertAll(references.MandateTypes, flattenReference),
 		Countries:     convertAll(references.Countries, flattenReference),
 		DocumentTypes: convertAll(references.DocumentTypes, flattenReference),
-		JSON:          normalizeJSON(encodeReferences(references)),
+		JSON:          types.StringValue(encodeReferences(references)),
 	})...)
 }
 
@@ -68,31 +91,28 @@ type referenceDataSource struct {
 }
 
 func newMandateTypeDataSource() datasource.DataSource {
-	return &referenceDataSource{
-		dataSource{typeName: "idv_mandate_type", schema: referenceSchema("mandate type",
-			"ID of the mandate type, which a new application refers to.", "Code, such as `kyc`; not case-sensitive.")},
-		"mandate type", "mandate types", func(r *client.References) []client.Reference { return r.MandateTypes },
-	}
+	return newReferenceDataSource("mandate type", "mandate types",
+		"ID of the mandate type, which a new application refers to.", "Code, such as `kyc`; not case-sensitive.",
+		func(r *client.References) []client.Reference { return r.MandateTypes })
 }
 
 func newCountryDataSource() datasource.DataSource {
-	return &referenceDataSource{
-		dataSource{typeName: "idv_country", schema: referenceSchema("country",
-			"ID of the country; null if the service returns none.", "Country code, such as `GB`; not case-sensitive.")},
-		"country", "countries", func(r *client.References) []client.Reference { return r.Countries },
-	}
+	return newReferenceDataSource("country", "countries",
+		"ID of the country; null if the service returns none.", "Country code, such as `GB`; not case-sensitive.",
+		func(r *client.References) []client.Reference { return r.Countries })
 }
 
 func newDocumentTypeDataSource() datasource.DataSource {
-	return &referenceDataSource{
-		dataSource{typeName: "idv_document_type", schema: referenceSchema("document type",
-			"ID of the document type; null if the service returns none.", "Code, such as `passport`; not case-sensitive.")},
-		"document type", "document types", func(r *client.References) []client.Reference { return r.DocumentTypes },
-	}
+	return newReferenceDataSource("document type", "document types",
+		"ID of the document type; null if the service returns none.", "Code, such as `passport`; not case-sensitive.",
+		func(r *client.References) []client.Reference { return r.DocumentTypes })
 }
 
-func referenceSchema(singular, id, code string) schema.Schema {
-	return schema.Schema{
+func newReferenceDataSource(
+	singular, plural, id, code string, entries func(*client.References) []client.Reference,
+) datasource.DataSource {
+	typeName := "idv_" + strings.ReplaceAll(singular, " ", "_")
+	return &referenceDataSource{dataSource{typeName: typeName, schema: schema.Schema{
 		MarkdownDescription: fmt.Sprintf("Finds one %s in the reference data by exactly one of `id`, `code` and `name`. "+
 			"If no entry or more than one matches, the error lists the candidates.", singular),
 		Attributes: map[string]schema.Attribute{
@@ -113,7 +133,7 @@ func referenceSchema(singular, id, code string) schema.Schema {
 			},
 			"description": nullableString("Description"),
 		},
-	}
+	}}, singular, plural, entries}
 }
 
 func (d *referenceDataSource) ConfigValidators(context.Context) []datasource.ConfigValidator {
@@ -217,32 +237,30 @@ func flattenReference(reference client.Reference) referenceModel {
 	}
 }
 
-// referenceJSON is a client.Reference as JSON.
+// referenceJSON is a client.Reference as JSON, with sorted keys.
 type referenceJSON struct {
-	ID          int64  `json:"id,omitempty"`
-	Name        string `json:"name,omitempty"`
 	Code        string `json:"code,omitempty"`
 	Description string `json:"description,omitempty"`
+	ID          int64  `json:"id,omitempty"`
+	Name        string `json:"name,omitempty"`
 }
 
-func encodeReferences(references *client.References) json.RawMessage {
-	encode := func(r client.Reference) referenceJSON { return referenceJSON(r) }
-	raw, err := json.Marshal(map[string][]referenceJSON{
+func encodeReferences(references *client.References) string {
+	encode := func(r client.Reference) referenceJSON {
+		return referenceJSON{Code: r.Code, Description: r.Description, ID: r.ID, Name: r.Name}
+	}
+	return jsonvalue.Encode(map[string][]referenceJSON{
 		"mandate_types":  convertAll(references.MandateTypes, encode),
 		"countries":      convertAll(references.Countries, encode),
 		"document_types": convertAll(references.DocumentTypes, encode),
 	})
-	if err != nil {
-		return nil // texts and numbers are always JSON
-	}
-	return raw
 }
 
 func referenceListAttribute(description string) schema.ListNestedAttribute {
 	return schema.ListNestedAttribute{
 		Computed: true,
-		MarkdownDescription: description + " Empty if the service returns none, or returns a list that the provider does " +
-			"not understand.",
+		MarkdownDescription: description + "; empty if the service returns none, or a list that the provider does not " +
+			"understand.",
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"id": schema.Int64Attribute{
 				Computed: true, MarkdownDescription: "ID; null if the service returns none.",
@@ -256,4 +274,95 @@ func referenceListAttribute(description string) schema.ListNestedAttribute {
 
 func nullableString(name string) schema.StringAttribute {
 	return schema.StringAttribute{Computed: true, MarkdownDescription: name + "; null if the service returns none."}
+}
+
+type webhookDataSource struct{ dataSource }
+
+type webhookDataModel struct {
+	ApplicationID types.Int64    `tfsdk:"application_id"`
+	Webhooks      []webhookModel `tfsdk:"webhooks"`
+	Complete      types.Bool     `tfsdk:"complete"`
+}
+
+type webhookModel struct {
+	ID     types.Int64  `tfsdk:"id"`
+	URL    types.String `tfsdk:"url"`
+	Events types.Set    `tfsdk:"events"`
+}
+
+func newWebhookDataSource() datasource.DataSource {
+	return &webhookDataSource{dataSource{typeName: "idv_webhook", schema: schema.Schema{
+		MarkdownDescription: "Reads the webhooks of an application, for debugging and monitoring. The service does not " +
+			"document the format of its response: it may return one webhook, a list, or an error if there is none. The " +
+			"data source always returns a list, which is empty if there is no webhook. `complete` is `false` if the service " +
+			"returns nothing, a single webhook or one page of a list, or if the provider does not understand the response. In " +
+			"a URL, `xxxxx` replaces a segment of the path that is as long as a token.",
+		Attributes: map[string]schema.Attribute{
+			"application_id": schema.Int64Attribute{
+				Required:            true,
+				MarkdownDescription: "ID of the application.",
+				Validators:          []validator.Int64{int64validator.AtLeast(1)},
+			},
+			"webhooks": schema.ListNestedAttribute{
+				Computed: true,
+				MarkdownDescription: "Webhooks, in the order of the response; empty if there is none, or if the provider " +
+					"does not understand the response.",
+				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+					"id": schema.Int64Attribute{
+						Computed: true, MarkdownDescription: "ID of the webhook; null if the service returns none.",
+					},
+					"url": schema.StringAttribute{
+						Computed:  true,
+						Sensitive: true,
+						MarkdownDescription: "URL that the service delivers to, without the parts that often contain a token; " +
+							"null if it is no URL.",
+					},
+					"events": schema.SetAttribute{
+						Computed:    true,
+						ElementType: types.StringType,
+						MarkdownDescription: "Types of the events to deliver; null if the service returns none, or one that " +
+							"does not look like `application.completed`.",
+					},
+				}},
+			},
+			"complete": schema.BoolAttribute{
+				Computed:            true,
+				MarkdownDescription: "Whether `webhooks` contains every webhook of the application.",
+			},
+		},
+	}}}
+}
+
+func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	var model webhookDataModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &model)...)
+	webhooks := d.connection.retrieveWebhooks(ctx, model.ApplicationID, "Cannot read the webhooks", &resp.Diagnostics)
+	if webhooks == nil {
+		return
+	}
+	model.Webhooks = convertAll(webhooks.Items, flattenWebhook)
+	model.Complete = types.BoolValue(webhooks.Complete)
+	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)
+}
+
+func flattenWebhook(webhook client.Webhook) webhookModel {
+	return webhookModel{
+		ID:     int64OrNull(storedID(webhook.ID)),
+		URL:    stringOrNull(shownURL(webhook.URL.Reveal())),
+		Events: storedEvents(webhook.Events, isCompoundEventName),
+	}
+}
+
+// isCompoundEventName excludes a single word, which may be the name of a person: nobody has configured it.
+func isCompoundEventName(event string) bool {
+	return event == "*" || isEventName(event) && strings.ContainsAny(event, "._:/-")
+}
+
+// shownURL is a URL without the parts that often contain a token; "" for what is no URL.
+func shownURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return ""
+	}
+	return receiver.DisplayURL(text)
 }
