@@ -43,14 +43,16 @@ func deletions() map[string]decideCase {
 		},
 		"an outcome Deleted that was wrong": {
 			facts: bound(func(f *facts) {
-				f.deletion, f.outcome, f.record = deletion(), outcomeDeleted, recordFacts{lookup: recordFound, id: 7}
+				f.deletion, f.outcome = deletion(), outcomeDeleted
+				f.record = recordFacts{lookup: recordFound, id: 7}
 			}),
 			want: decision{Step: stepBegin},
 			call: &v1alpha1.Call{Kind: v1alpha1.CallDelete},
 		},
 		"an outcome Deleted, and another 404 of anybody": {
 			facts: bound(func(f *facts) {
-				f.deletion, f.outcome, f.record = deletion(), outcomeDeleted, recordFacts{lookup: recordFound, id: 7}
+				f.deletion, f.outcome = deletion(), outcomeDeleted
+				f.record = recordFacts{lookup: recordFound, id: 7}
 				f.application = applicationFacts{lookup: applicationUnproven}
 			}),
 			want: decision{Step: stepFinalizer},
