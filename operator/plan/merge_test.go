@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -36,18 +37,22 @@ func TestFieldsOfOthersStay(t *testing.T) {
 		spec          map[string]any
 		fields, owner string
 		want          plan.Change
+		last          string // that kubectl applied
 	}{
-		"kubectl has suspended it":      {suspended, suspendField, "kubectl-patch", plan.Unchanged},
-		"the manifest had it suspended": {suspended, suspendField, "gitops", plan.Changed},
-		"somebody has reviewed a check": {reviewed, reviewField, "plugin", plan.Unchanged},
-		"the manifest had the review":   {reviewed, reviewField, "gitops", plan.Changed},
-		"a default that nobody has set": {map[string]any{"archived": false}, "", "gitops", plan.Unchanged},
-		"it had a decision":             {decided, decisionField, "gitops", plan.Changed},
+		"kubectl has suspended it":      {suspended, suspendField, "kubectl-patch", plan.Unchanged, ""},
+		"the manifest had it suspended": {suspended, suspendField, "gitops", plan.Changed, ""},
+		"somebody has reviewed a check": {reviewed, reviewField, "plugin", plan.Unchanged, ""},
+		"the manifest had the review":   {reviewed, reviewField, "gitops", plan.Changed, ""},
+		"a default that nobody has set": {map[string]any{"archived": false}, "", "gitops", plan.Unchanged, ""},
+		"it had a decision":             {decided, decisionField, "gitops", plan.Changed, ""},
+		"kubectl applied it suspended":  {suspended, suspendField, "kubectl-patch", plan.Changed, `{"spec":{"suspend":true}}`},
+		"kubectl applied it otherwise":  {suspended, suspendField, "gitops", plan.Unchanged, `{"spec":{}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			objects := bound(t, "acme", 7, tc.spec)
 			ownedBy(objects[0].(*v1alpha1.Mandate), "gitops", tc.fields, tc.owner)
+			objects[0].SetAnnotations(map[string]string{corev1.LastAppliedConfigAnnotation: tc.last})
 			made, err := plan.Make(t.Context(), plan.Input{
 				Cluster: append([]client.Object{service()}, objects...), Manifests: []plan.Manifest{manifestOf("acme", nil)},
 				Now: now,
@@ -65,6 +70,7 @@ func TestFieldsOfOthersStay(t *testing.T) {
 	}
 }
 
-const reviewField = `"f:checkReviews":{"k:{\"individual\":\"director\",\"check\":\"liveness\"}":{}}`
+const reviewField = `"f:checkReviews":{"k:{\"check\":\"liveness\",\"individual\":\"director\"}":` +
+	`{".":{},"f:check":{},"f:individual":{},"f:evidence":{},"f:decision":{}}}`
 
 var decisionOutdated = map[string]any{"outcome": "Reject", "evidence": "deadbeef-1"}

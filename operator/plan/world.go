@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
@@ -52,7 +53,7 @@ func KeyOf(object client.Object) ObjectKey {
 	return ObjectKey{kindOf(object), object.GetNamespace(), object.GetName()}
 }
 
-func kindOf(object client.Object) string {
+func kindOf(object runtime.Object) string {
 	if partial, ok := object.(*metav1.PartialObjectMetadata); ok {
 		return partial.Kind
 	}
@@ -111,26 +112,17 @@ func copyTo(object, stored client.Object) error {
 	return nil
 }
 
-// List implements client.Reader, for Mandates and ApplicationRecords.
+// List implements client.Reader.
 func (w *world) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
-	o := (&client.ListOptions{}).ApplyOptions(options)
+	o, found := (&client.ListOptions{}).ApplyOptions(options), []runtime.Object(nil)
+	kind := strings.TrimSuffix(kindOf(list), "List")
 	for key, object := range w.objects {
-		if o.Namespace != "" && key.Namespace != o.Namespace ||
-			o.FieldSelector != nil && !o.FieldSelector.Matches(fieldsOf(object)) {
-			continue
-		}
-		switch list := list.(type) {
-		case *v1alpha1.MandateList:
-			if mandate, ok := object.(*v1alpha1.Mandate); ok {
-				list.Items = append(list.Items, *mandate.DeepCopy())
-			}
-		case *v1alpha1.ApplicationRecordList:
-			if record, ok := object.(*v1alpha1.ApplicationRecord); ok {
-				list.Items = append(list.Items, *record.DeepCopy())
-			}
+		if key.Kind == kind && (o.Namespace == "" || key.Namespace == o.Namespace) &&
+			(o.FieldSelector == nil || o.FieldSelector.Matches(fieldsOf(object))) {
+			found = append(found, object.DeepCopyObject())
 		}
 	}
-	return nil
+	return meta.SetList(list, found)
 }
 
 // fieldsOf are the fields by which the operator selects objects.
