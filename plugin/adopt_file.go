@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
@@ -58,7 +59,7 @@ func readAdoptions(content io.Reader) ([]adoption, error) {
 }
 
 // adoptionsIn are those of an export: by the record of a Mandate, or else by its status.
-func adoptionsIn(found *moved) (adoptions []adoption) {
+func adoptionsIn(found []client.Object) (adoptions []adoption) {
 	known := map[string]bool{}
 	add := func(namespace, name string, id *int64) {
 		if key := namespace + "/" + name; id != nil && !known[key] {
@@ -66,10 +67,10 @@ func adoptionsIn(found *moved) (adoptions []adoption) {
 			adoptions = append(adoptions, adoption{namespace, name, *id})
 		}
 	}
-	for _, record := range found.records {
+	for _, record := range of[*v1alpha1.ApplicationRecord](found) {
 		add(record.Namespace, record.Name, record.Spec.ApplicationID)
 	}
-	for _, m := range found.mandates {
+	for _, m := range of[*v1alpha1.Mandate](found) {
 		add(m.Namespace, m.Name, m.Status.ApplicationID)
 	}
 	return adoptions

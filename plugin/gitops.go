@@ -45,6 +45,6 @@ func gitOpsWarning(object metav1.Object, field string) string {
 // warnGitOps prints the warning.
 func (s *session) warnGitOps(object metav1.Object, field string) {
 	if warning := gitOpsWarning(object, field); warning != "" {
-		warn(s.ErrOut, warning)
+		s.warn("%s", warning)
 	}
 }

@@ -1,15 +1,15 @@
 package plugin
 
 import (
-	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -42,15 +42,22 @@ func checkOut(ctx context.Context, path, revision string) (tree checkedOut, err 
 	if err != nil {
 		return tree, err
 	}
-	archive, err := git(ctx, root, "archive", "--format=tar", strings.TrimSpace(string(commit)))
+	archive, err := git(ctx, root, "archive", "--format=zip", strings.TrimSpace(string(commit)))
 	if err != nil {
 		return tree, err
 	}
+	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return tree, err
+	}
+	files.File = slices.DeleteFunc(files.File, func(file *zip.File) bool {
+		return file.Mode()&fs.ModeSymlink != 0 // it can lead anywhere
+	})
 	if tree.dir, err = os.MkdirTemp("", "kubectl-mandate-"); err != nil {
 		return tree, err
 	}
 	tree.path = filepath.Join(tree.dir, relative)
-	return tree, unpack(tree.dir, archive)
+	return tree, os.CopyFS(tree.dir, files)
 }
 
 // nearestDirectory is a path, or the next directory above it that exists: a revision can have what the files have not.
@@ -73,42 +80,4 @@ func git(ctx context.Context, dir string, arguments ...string) ([]byte, error) {
 		return nil, fmt.Errorf("git %s: %w\n%s", arguments[0], err, strings.TrimSpace(said.String()))
 	}
 	return output, nil
-}
-
-// unpack writes the files of an archive below a directory. Links are left out: they can lead anywhere.
-func unpack(dir string, archive []byte) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // it was read only
-	reader := tar.NewReader(bytes.NewReader(archive))
-	for {
-		header, err := reader.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case header.Typeflag == tar.TypeDir:
-			err = root.MkdirAll(filepath.Clean(header.Name), 0o700)
-		case header.Typeflag == tar.TypeReg:
-			err = unpackFile(root, header.Name, reader)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func unpackFile(root *os.Root, name string, content io.Reader) error {
-	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	file, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, content)
-	return errors.Join(err, file.Close())
 }

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -10,11 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -132,56 +129,28 @@ func (r *manifestReader) filesIn(path string) (files []string, err error) {
 	return files, err
 }
 
-// parse reads the objects of a stream of YAML documents, and takes those that a plan knows. The text of a file can be
-// personal data, so an error does not quote it.
+// parse reads the objects of a stream of YAML documents, and takes those that a plan knows.
 func (r *manifestReader) parse(source string, content io.Reader) (manifests []plan.Manifest, err error) {
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(content))
-	for number := 1; ; number++ {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return manifests, nil
+	err = eachObject(content, yaml.YAMLToJSON, func(object *unstructured.Unstructured) error {
+		planned, clusterScoped := plan.IsPlanned(object)
+		switch {
+		case !planned:
+			return nil
+		case object.GetName() == "" && object.GetGenerateName() == "":
+			return fmt.Errorf("a %s has no metadata.name", object.GetKind())
+		case object.GetName() == "": // each apply makes another one
+			object.SetName(object.GetGenerateName() + "plan")
 		}
-		object := &unstructured.Unstructured{}
-		if err != nil || yaml.Unmarshal(document, &object.Object) != nil {
-			return nil, fmt.Errorf("%s: document %d is no YAML object", source, number)
+		if object.GetNamespace() == "" && !clusterScoped {
+			object.SetNamespace(r.namespace)
 		}
-		if len(object.Object) == 0 {
-			continue
-		}
-		found, err := r.manifestsOf(object)
-		if err != nil {
-			return nil, fmt.Errorf("%s: document %d: %w", source, number, err)
-		}
-		manifests = append(manifests, found...)
+		manifests = append(manifests, plan.Manifest{Object: object})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-}
-
-// manifestsOf are the objects that a plan knows of one, which can be a list.
-func (r *manifestReader) manifestsOf(object *unstructured.Unstructured) (manifests []plan.Manifest, err error) {
-	if items, isList := object.Object["items"].([]any); isList && strings.HasSuffix(object.GetKind(), "List") {
-		for _, item := range items {
-			fields, _ := item.(map[string]any)
-			found, err := r.manifestsOf(&unstructured.Unstructured{Object: fields})
-			if err != nil {
-				return nil, err
-			}
-			manifests = append(manifests, found...)
-		}
-		return manifests, nil
-	}
-	planned, clusterScoped := plan.IsPlanned(object)
-	switch {
-	case !planned:
-		return nil, nil
-	case object.GetName() == "" && object.GetGenerateName() == "":
-		return nil, fmt.Errorf("a %s has no metadata.name", object.GetKind())
-	case object.GetName() == "": // each apply makes another one
-		object.SetName(object.GetGenerateName() + "plan")
-	}
-	if object.GetNamespace() == "" && !clusterScoped {
-		object.SetNamespace(r.namespace)
-	}
-	return []plan.Manifest{{Object: object}}, nil
+	return manifests, nil
 }
 
 // namespacesOf are those of manifests, in order.

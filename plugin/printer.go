@@ -53,14 +53,16 @@ func (p *printer) styled(s style, text string) string {
 	return string(s) + text + string(reset)
 }
 
-// warn writes a warning in one line.
-func warn(out io.Writer, text string) {
-	fmt.Fprintln(out, newPrinter(out).styled(yellow, "warning:"), printableLine(text))
-}
-
 func (p *printer) line(parts ...string) {
 	p.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
 	p.WriteByte('\n')
+}
+
+// columns writes lines with their cells in columns.
+func (p *printer) columns(lines [][]string) {
+	for _, line := range aligned(lines) {
+		p.line(line)
+	}
 }
 
 // aligned are lines with their cells in columns.

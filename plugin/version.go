@@ -33,7 +33,7 @@ type deployment struct {
 }
 
 func (s *session) versionCommand(version string) *cobra.Command {
-	output, clientOnly := outputFlag{}, false
+	clientOnly := false
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of the plugin and of the operator",
@@ -43,20 +43,20 @@ func (s *session) versionCommand(version string) *cobra.Command {
 		Args:    exactArgs(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			v := versions{Client: version}
-			fmt.Fprintln(output.text(s), version)
+			fmt.Fprintln(s.text(), version)
 			var err error
 			if !clientOnly {
-				v.Operators, err = s.showOperators(command.Context(), &output)
+				v.Operators, err = s.showOperators(command.Context())
 			}
-			return errors.Join(err, output.print(s.Out, false, printed{kind: "Versions", name: program, view: &v}))
+			return errors.Join(err, s.print(false, printed{kind: "Versions", name: program, view: &v}))
 		},
 	}
 	command.Flags().BoolVar(&clientOnly, "client", false, "Print the version of the plugin only. Default: false.")
-	output.addTo(command)
+	s.addOutput(command)
 	return command
 }
 
-func (s *session) showOperators(ctx context.Context, output *outputFlag) ([]deployment, error) {
+func (s *session) showOperators(ctx context.Context) ([]deployment, error) {
 	c, err := s.cluster()
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (s *session) showOperators(ctx context.Context, output *outputFlag) ([]depl
 		fmt.Fprintln(s.ErrOut, "No Deployment has the label "+operatorPods+": the operator is not installed here.")
 	}
 	for _, o := range found {
-		fmt.Fprintf(output.text(s), "%s %s (namespace %s, image %s)\n",
+		fmt.Fprintf(s.text(), "%s %s (namespace %s, image %s)\n",
 			operatorName, cmp.Or(o.Version, "of an unknown version"), o.Namespace, o.Image)
 	}
 	return found, nil
