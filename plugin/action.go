@@ -40,7 +40,7 @@ func (s *session) resetCommand() *cobra.Command {
 func (s *session) actionCommand(
 	command *cobra.Command, kind v1alpha1.MandateActionType, question string,
 ) *cobra.Command {
-	command.Args, command.ValidArgsFunction = exactArgs(2), s.completeMandates(true)
+	command.Args, command.ValidArgsFunction = exactArgs(2), s.completeIn(1)
 	command.RunE = s.onCluster(func(ctx context.Context, c *cluster, arguments []string) error {
 		if err := c.individual(ctx, arguments[0], arguments[1]); err != nil {
 			return err

@@ -25,7 +25,7 @@ func (s *session) adoptCommand() *cobra.Command {
 			"command e-mails nobody.",
 		Example: "  kubectl mandate adopt -n onboarding acme 4711\n" +
 			"  kubectl mandate adopt -n onboarding --from ids.csv",
-		ValidArgsFunction: s.completeMandates(false),
+		ValidArgsFunction: s.completeMandates(),
 	}
 	command.Args = func(command *cobra.Command, arguments []string) error {
 		if file != "" {
@@ -56,11 +56,10 @@ func (s *session) adoptionsOf(arguments []string, file string) ([]adoption, erro
 		}
 		return []adoption{{Name: arguments[0], ApplicationID: id}}, nil
 	}
-	content, err := s.openFile(file)
+	content, err := s.readFile(file)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = content.Close() }()
 	return readAdoptions(content)
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -22,19 +21,14 @@ type adoption struct {
 }
 
 // readAdoptions reads lines, CSV, a list in JSON, or an export. Each Mandate is there once.
-func readAdoptions(content io.Reader) ([]adoption, error) {
-	text, err := io.ReadAll(content)
-	if err != nil {
-		return nil, err
-	}
-	var found []adoption
+func readAdoptions(text []byte) (found []adoption, err error) {
 	switch trimmed := bytes.TrimSpace(text); {
 	case bytes.HasPrefix(trimmed, []byte("[")):
 		if json.Unmarshal(trimmed, &found) != nil {
 			return nil, fmt.Errorf("the file is no JSON list of objects with name and applicationID")
 		}
 	case bytes.Contains(text, []byte(v1alpha1.SchemeGroupVersion.String())):
-		moved, err := readMoved(bytes.NewReader(text), "")
+		moved, err := readMoved(text, "")
 		if err != nil {
 			return nil, err
 		}

@@ -40,7 +40,7 @@ func (s *session) decideCommand() *cobra.Command {
 		if len(arguments) > 0 {
 			return []string{string(v1alpha1.DecisionComplete), string(v1alpha1.DecisionReject)}, noFiles
 		}
-		return s.completeMandates(false)(command, arguments, typed)
+		return s.completeMandates()(command, arguments, typed)
 	}
 	command.Flags().StringVar(&when, "when", "", "The rule that decides instead of the evidence now: AllChecksPassed.")
 	_ = command.RegisterFlagCompletionFunc("when", cobra.FixedCompletions( // the flag exists

@@ -28,7 +28,7 @@ func (s *session) eraseCommand() *cobra.Command {
 		Example: "  kubectl mandate erase -n onboarding acme",
 		Args:    minimumArgs(1),
 
-		ValidArgsFunction: s.completeMandates(false),
+		ValidArgsFunction: s.completeMandates(),
 		RunE: s.onCluster(func(ctx context.Context, c *cluster, names []string) error {
 			mandates, err := c.mandates(ctx, names)
 			if err != nil {

@@ -25,7 +25,7 @@ func (s *session) historyCommand() *cobra.Command {
 		Example: "  kubectl mandate history -n onboarding acme\n" +
 			"  kubectl mandate history -n onboarding acme -o json | jq '.calls[] | select(.kind == \"Complete\").requestedBy'",
 		Args:              minimumArgs(1),
-		ValidArgsFunction: s.completeMandates(false),
+		ValidArgsFunction: s.completeMandates(),
 		RunE: s.onCluster(func(ctx context.Context, c *cluster, names []string) error {
 			var all []*history
 			for _, name := range names {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -32,11 +30,10 @@ func (s *session) importCommand() *cobra.Command {
 		Example: "  kubectl mandate import --file onboarding.yaml",
 		Args:    exactArgs(0),
 		RunE: s.onCluster(func(ctx context.Context, c *cluster, _ []string) error {
-			content, err := s.openFile(file)
+			content, err := s.readFile(file)
 			if err != nil {
 				return err
 			}
-			defer func() { _ = content.Close() }()
 			return c.importFrom(ctx, content)
 		}),
 	}
@@ -45,16 +42,8 @@ func (s *session) importCommand() *cobra.Command {
 	return command
 }
 
-// openFile opens a file, or with - the standard input.
-func (s *session) openFile(name string) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(s.In), nil
-	}
-	return os.Open(name)
-}
-
 // importFrom writes nothing before all is read and allowed.
-func (c *cluster) importFrom(ctx context.Context, content io.Reader) error {
+func (c *cluster) importFrom(ctx context.Context, content []byte) error {
 	found, err := readMoved(content, c.namespace)
 	if err != nil {
 		return err

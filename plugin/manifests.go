@@ -2,9 +2,11 @@ package plugin
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,12 +15,20 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
+// readFile reads a file, or with - the standard input.
+func (s *session) readFile(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(s.In)
+	}
+	return os.ReadFile(name)
+}
+
 // eachObject reads the objects of YAML documents, and those of the lists among them. The text of a file can be personal
 // data, so an error does not quote it.
 func eachObject(
-	content io.Reader, toJSON func(document []byte) ([]byte, error), do func(*unstructured.Unstructured) error,
+	content []byte, toJSON func(document []byte) ([]byte, error), do func(*unstructured.Unstructured) error,
 ) error {
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(content))
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	for number := 1; ; number++ {
 		document, err := documents.Read()
 		if errors.Is(err, io.EOF) {

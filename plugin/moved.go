@@ -3,7 +3,6 @@ package plugin
 import (
 	"cmp"
 	"fmt"
-	"io"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,7 +68,7 @@ func makePortable(object client.Object) {
 }
 
 // readMoved reads all objects of YAML documents and lists. No key is there twice, which could hide a value.
-func readMoved(content io.Reader, namespace string) (found []client.Object, err error) {
+func readMoved(content []byte, namespace string) (found []client.Object, err error) {
 	seen := sets.Set[plan.ObjectKey]{}
 	return found, eachObject(content, yaml.YAMLToJSONStrict, func(read *unstructured.Unstructured) error {
 		object, err := movedObject(read, namespace)

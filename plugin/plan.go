@@ -97,7 +97,7 @@ func (o *planOptions) validate() error {
 
 // makePlan reads the manifests and the cluster, and plans.
 func (c *cluster) makePlan(ctx context.Context, o *planOptions, selector labels.Selector) (*plan.Plan, error) {
-	read := manifestReader{options: o, stdin: c.In, namespace: c.namespace}
+	read := manifestReader{c, o}
 	manifests, earlier, err := read.revisions(ctx)
 	if err != nil {
 		return nil, err

@@ -1,11 +1,9 @@
 package plugin
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,9 +19,9 @@ import (
 
 // manifestReader reads the manifests of a plan.
 type manifestReader struct {
-	options   *planOptions
-	stdin     io.Reader
-	namespace string // of manifests that name none
+	*cluster
+
+	options *planOptions
 }
 
 // revisions are the manifests of the change, and those of the revision before it, if there is one.
@@ -80,9 +78,13 @@ func (r *manifestReader) read(path string) ([]plan.Manifest, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.parse(path, bytes.NewReader(content))
+		return r.parse(path, content)
 	case path == "-":
-		return r.parse("the standard input", r.stdin)
+		content, err := r.readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		return r.parse("the standard input", content)
 	}
 	files, err := r.filesIn(path)
 	if err != nil {
@@ -94,7 +96,7 @@ func (r *manifestReader) read(path string) ([]plan.Manifest, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := r.parse(name, bytes.NewReader(content))
+		found, err := r.parse(name, content)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +132,7 @@ func (r *manifestReader) filesIn(path string) (files []string, err error) {
 }
 
 // parse reads the objects of a stream of YAML documents, and takes those that a plan knows.
-func (r *manifestReader) parse(source string, content io.Reader) (manifests []plan.Manifest, err error) {
+func (r *manifestReader) parse(source string, content []byte) (manifests []plan.Manifest, err error) {
 	err = eachObject(content, yaml.YAMLToJSON, func(object *unstructured.Unstructured) error {
 		planned, clusterScoped := plan.IsPlanned(object)
 		switch {

@@ -3,6 +3,7 @@ package plugin
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +32,7 @@ func (p *printer) plan(made *plan.Plan) {
 			printable.Text(item.Namespace), printable.Text(item.Name), string(item.Change), printable.Text(item.Reason)))
 	}
 	if len(lines) > 1 {
-		p.line(strings.Join(aligned(lines), "\n"))
+		p.columns(lines)
 		p.line()
 	}
 	for i := range made.Items {
@@ -176,24 +177,13 @@ func markdownOf(made *plan.Plan) string {
 	return b.String()
 }
 
+// What Markdown and HTML take for marks. An @ would tell a person or a team.
+var (
+	markdownMark = regexp.MustCompile("[\\\\`*_{}\\[\\]()#|!~]")
+	htmlMarks    = strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;", "@", "&#64;")
+)
+
 // markdownText is a text as Markdown shows it, whatever it has.
 func markdownText(text string) string {
-	var b strings.Builder
-	for _, r := range printable.Text(text) {
-		switch {
-		case r == '<':
-			b.WriteString("&lt;")
-		case r == '>':
-			b.WriteString("&gt;")
-		case r == '&':
-			b.WriteString("&amp;")
-		case r == '@': // a name of a person or a team would be told
-			b.WriteString("&#64;")
-		case strings.ContainsRune("\\`*_{}[]()#|!~", r):
-			b.WriteString("\\" + string(r))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return htmlMarks.Replace(markdownMark.ReplaceAllString(printable.Text(text), `\$0`))
 }

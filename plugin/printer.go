@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/mitchellh/go-wordwrap"
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
@@ -86,29 +87,13 @@ func orDashes(cells ...string) []string {
 
 // wrap writes a text in lines that fit, the first one after a text of its own, and the others after a prefix.
 func (p *printer) wrap(first, prefix, text string) {
-	for line := range strings.SplitSeq(text, "\n") {
-		for line != "" {
-			part, rest := p.splitAt(line, p.width-len([]rune(prefix)))
-			p.line(first, part)
-			first, line = prefix, rest
+	width := uint(p.width - len([]rune(prefix))) //nolint:gosec // a prefix is shorter than the narrowest line
+	for line := range strings.SplitSeq(wordwrap.WrapString(text, width), "\n") {
+		if line != "" {
+			p.line(first, line)
+			first = prefix
 		}
 	}
-}
-
-// splitAt splits a line at the last space before a width.
-func (p *printer) splitAt(line string, width int) (part, rest string) {
-	letters := []rune(line)
-	if len(letters) <= width {
-		return line, ""
-	}
-	at := strings.LastIndex(string(letters[:width+1]), " ")
-	if at <= 0 {
-		at = strings.Index(line, " ")
-	}
-	if at <= 0 {
-		return line, ""
-	}
-	return line[:at], strings.TrimSpace(line[at:])
 }
 
 // A clock tells the time.

@@ -37,7 +37,7 @@ func (s *session) refreshCommand() *cobra.Command {
 		Example: "  kubectl mandate refresh -n onboarding acme\n" +
 			"  kubectl mandate refresh -n onboarding --identityservice default",
 		Args:              maximumArgs(1),
-		ValidArgsFunction: s.completeMandates(false),
+		ValidArgsFunction: s.completeMandates(),
 		RunE: s.onCluster(func(ctx context.Context, c *cluster, names []string) error {
 			what, err := c.refreshable(names, &service)
 			if err != nil {

@@ -29,7 +29,7 @@ func (s *session) reportCommand() *cobra.Command {
 			"e-mails nobody.",
 		Example:           "  kubectl mandate report -n onboarding acme director --file director.pdf",
 		Args:              exactArgs(2),
-		ValidArgsFunction: s.completeMandates(true),
+		ValidArgsFunction: s.completeIn(1),
 		RunE: s.onCluster(func(ctx context.Context, c *cluster, arguments []string) error {
 			if err := c.individual(ctx, arguments[0], arguments[1]); err != nil {
 				return err

@@ -38,13 +38,10 @@ func (s *session) reviewCommand() *cobra.Command {
 	command.ValidArgsFunction = func(
 		command *cobra.Command, arguments []string, typed string,
 	) ([]string, cobra.ShellCompDirective) {
-		switch len(arguments) {
-		case 2:
-			return s.completeChecks(command.Context(), arguments[0], arguments[1]), noFiles
-		case 3:
+		if len(arguments) == 3 {
 			return []string{string(v1alpha1.CheckDecisionAccept), string(v1alpha1.CheckDecisionReject)}, noFiles
 		}
-		return s.completeMandates(true)(command, arguments, typed)
+		return s.completeIn(2)(command, arguments, typed)
 	}
 	command.Flags().StringVar(&review.Comment, "comment", "", "The reason, which the service gets. Default: none.")
 	command.Flags().StringVar(&review.CommentFor, "comment-for", "",

@@ -70,7 +70,7 @@ func (s *session) addFlags(root *cobra.Command) {
 			f.Hidden = true
 		}
 	}
-	_ = root.RegisterFlagCompletionFunc("namespace", s.completeNamespaces) // the flag exists
+	_ = root.RegisterFlagCompletionFunc("namespace", s.completeNamespaces()) // the flag exists
 	_ = root.RegisterFlagCompletionFunc("context", s.completeContexts)
 }
 

@@ -25,7 +25,7 @@ func (s *session) statusCommand() *cobra.Command {
 			"The command shows individuals by their names in the spec, and no personal data.",
 		Example: "  kubectl mandate status -A\n  kubectl mandate status -n onboarding acme\n" +
 			"  kubectl mandate status -A -o json | jq '.items[] | select(.attention == \"NeedsPerson\").metadata.name'",
-		ValidArgsFunction: s.completeMandates(false),
+		ValidArgsFunction: s.completeMandates(),
 		RunE: s.onCluster(func(ctx context.Context, c *cluster, names []string) error {
 			if len(names) > 0 && (s.selector != "" || s.allNamespaces) {
 				return fmt.Errorf("a name goes with neither --selector nor --all-namespaces; remove one of them")

@@ -35,7 +35,7 @@ func (s *session) waitCommand() *cobra.Command {
 		Example: "  kubectl mandate wait -n onboarding acme --for=ready\n" +
 			"  kubectl mandate wait -n onboarding acme --for=outcome=Completed --timeout=72h",
 		Args:              minimumArgs(1),
-		ValidArgsFunction: s.completeMandates(false),
+		ValidArgsFunction: s.completeMandates(),
 		RunE: s.onCluster(func(ctx context.Context, c *cluster, names []string) error {
 			reached, err := parseGoal(target)
 			if err != nil {

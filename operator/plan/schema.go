@@ -60,6 +60,16 @@ var kinds = sync.OnceValues(func() (map[string]*kindSchema, error) {
 	return all, nil
 })
 
+// Schemas are those of the CRDs of this version, by kind.
+func Schemas() (map[string]*spec.Schema, error) {
+	known, err := kinds()
+	schemas := map[string]*spec.Schema{}
+	for kind, schema := range known {
+		schemas[kind] = schema.structural.ToKubeOpenAPI()
+	}
+	return schemas, err
+}
+
 func newKindSchema(definition *apiextensionsv1.CustomResourceDefinitionSpec) (*kindSchema, error) {
 	props := &apiextensions.JSONSchemaProps{}
 	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
