@@ -54,17 +54,12 @@ func (s *session) actionCommand(
 		if err := c.carryOut(ctx, action); err != nil {
 			return err
 		}
-		return s.print(false, printedAction(action))
+		return s.print(false, printedOf(action, newActionView(action)))
 	})
 	s.addYes(command)
 	s.addOutput(command)
 	addTimeout(command, time.Minute)
 	return command
-}
-
-// printedAction is what -o prints of an action.
-func printedAction(action *v1alpha1.MandateAction) printed {
-	return printed{kindAction, action.Namespace, action.Name, newActionView(action)}
 }
 
 // individual checks that a Mandate has an individual of a name.

@@ -171,8 +171,7 @@ func (s *session) showReadings(result *readings.Result, target service) error {
 	if err != nil {
 		return err
 	}
-	all := []printed{{kindOf(target), target.GetNamespace(), target.GetName(), v}}
-	return s.show(false, all, func(p *printer) { p.connection(v) })
+	return s.show(false, []printed{printedOf(target, v)}, func(p *printer) { p.connection(v) })
 }
 
 func (p *printer) connection(v *connectionView) {

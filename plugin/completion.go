@@ -18,8 +18,15 @@ import (
 // noFiles is how every completion of the plugin ends: no argument is a file.
 const noFiles = cobra.ShellCompDirectiveNoFileComp
 
+// completeFlag completes a flag that the command has.
+func completeFlag(command *cobra.Command, flag string, values ...string) {
+	_ = command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, noFiles)) // the flag exists
+}
+
 // complete completes with what is found in the cluster; with nothing if that cannot be read.
-func (s *session) complete(find func(ctx context.Context, c *cluster, arguments []string) []string) cobra.CompletionFunc {
+func (s *session) complete(
+	find func(ctx context.Context, c *cluster, arguments []string) []string,
+) cobra.CompletionFunc {
 	return func(command *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
 		c, err := s.cluster()
 		if err != nil {
@@ -32,7 +39,7 @@ func (s *session) complete(find func(ctx context.Context, c *cluster, arguments 
 // completeMandates completes the name of a Mandate.
 func (s *session) completeMandates() cobra.CompletionFunc { return s.completeIn(0) }
 
-// completeIn completes the name of a Mandate and then, of the texts inside it, the first few: an individual, and a check.
+// completeIn completes the name of a Mandate and, to a depth of 1 or 2, those of an individual in it, and of a check.
 func (s *session) completeIn(depth int) cobra.CompletionFunc {
 	return s.complete(func(ctx context.Context, c *cluster, arguments []string) []string {
 		if len(arguments) == 0 {

@@ -43,8 +43,7 @@ func (s *session) decideCommand() *cobra.Command {
 		return s.completeMandates()(command, arguments, typed)
 	}
 	command.Flags().StringVar(&when, "when", "", "The rule that decides instead of the evidence now: AllChecksPassed.")
-	_ = command.RegisterFlagCompletionFunc("when", cobra.FixedCompletions( // the flag exists
-		[]string{string(v1alpha1.DecisionRuleAllChecksPassed)}, noFiles))
+	completeFlag(command, "when", string(v1alpha1.DecisionRuleAllChecksPassed))
 	o.addTo(command)
 	return command
 }

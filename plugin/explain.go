@@ -44,8 +44,7 @@ func (s *session) explainCommand() *cobra.Command {
 	s.addOutput(command)
 	command.Flags().StringVar(&kind, "kind", "",
 		"Show the reasons of this kind only: Mandate, MandateAction or IdentityService. Default: all.")
-	_ = command.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions( // the flag exists
-		[]string{kindMandate, kindAction, kindService}, noFiles))
+	completeFlag(command, "kind", kindMandate, kindAction, kindService)
 	return command
 }
 

@@ -167,24 +167,23 @@ func (c *cluster) may(ctx context.Context, what authorizationv1.ResourceAttribut
 // connectionParts are the connections in the namespace, and those that are in none.
 func (c *cluster) connectionParts(ctx context.Context) []part {
 	var parts []part
-	for kind, list := range map[v1alpha1.ServiceKind]client.ObjectList{
-		v1alpha1.ServiceKindIdentityService:        &v1alpha1.IdentityServiceList{},
-		v1alpha1.ServiceKindClusterIdentityService: &v1alpha1.ClusterIdentityServiceList{},
+	for kind, list := range map[string]client.ObjectList{
+		kindService: &v1alpha1.IdentityServiceList{}, kindClusterService: &v1alpha1.ClusterIdentityServiceList{},
 	} {
 		err := c.each(ctx, list, func(object client.Object) {
-			parts = append(parts, connectionPart(printableCopy(object.(service)), kind)) //nolint:forcetypeassert // as listed
+			parts = append(parts, connectionPart(printableCopy(object.(service)))) //nolint:forcetypeassert // as listed
 		}, client.InNamespace(c.namespace))
 		if err != nil {
-			parts = append(parts, unreadPart(string(kind)+"s", err))
+			parts = append(parts, unreadPart(kind+"s", err))
 		}
 	}
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.Name, b.Name) })
 	return parts
 }
 
-func connectionPart(s service, kind v1alpha1.ServiceKind) part {
+func connectionPart(s service) part {
 	ready := viewOf(s.ServiceStatus().Conditions, v1alpha1.ConditionReady)
-	p := part{Name: string(kind) + " " + s.GetName(), Result: partWorks}
+	p := part{Name: kindOf(s) + " " + s.GetName(), Result: partWorks}
 	p.Detail = "Ready=" + ready.Status + ", " + ready.Reason
 	switch {
 	case ready.Status == "":

@@ -49,8 +49,7 @@ func (o *order) addTo(command *cobra.Command) {
 	flags.StringVar(&o.dryRun, "dry-run", "none",
 		"With client, change nothing, and print what would be set.")
 	flags.Lookup("dry-run").NoOptDefVal = "client"
-	_ = command.RegisterFlagCompletionFunc("dry-run", // the flag exists
-		cobra.FixedCompletions([]string{"none", "client"}, noFiles))
+	completeFlag(command, "dry-run", "none", "client")
 	addTimeout(command, time.Minute)
 	o.addOutput(command)
 }
@@ -154,7 +153,7 @@ func (o *order) proposal(m *v1alpha1.Mandate, isDry bool) (*proposal, error) {
 	p.mandate = m
 	if reason := gitOpsWarning(m, o.field); reason != "" && !p.isSet && !isDry {
 		text, asYAML := &bytes.Buffer{}, outputFlag{format: "yaml"}
-		err := asYAML.print(text, false, o.manifest(p))
+		err := asYAML.printTo(text, false, o.manifest(p))
 		return nil, errors.Join(fmt.Errorf("the Mandate %s: %s Nothing was changed. Commit this:\n%s",
 			m.Name, reason, strings.TrimSpace(text.String())), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
@@ -26,8 +27,7 @@ var commonFormats = []string{"json", "yaml", "name", "jsonpath=TEMPLATE", "go-te
 func (s *session) addOutput(command *cobra.Command, own ...string) {
 	o, formats := &s.output, slices.Concat(own, commonFormats)
 	command.Flags().StringVarP(&o.format, "output", "o", "", "Print as "+strings.Join(formats, "|")+". Default: text.")
-	_ = command.RegisterFlagCompletionFunc("output", // the flag exists
-		cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	completeFlag(command, "output", formats...)
 	command.PreRunE = func(*cobra.Command, []string) error {
 		if o.own = own; !o.structured() {
 			return nil
@@ -66,6 +66,11 @@ type printed struct {
 	view any
 }
 
+// printedOf is what a command prints of an object.
+func printedOf(object client.Object, view any) printed {
+	return printed{kindOf(object), object.GetNamespace(), object.GetName(), view}
+}
+
 // viewPrefix begins the API group of views, so that nobody takes one for the object that it is of.
 const viewPrefix = "view."
 
@@ -80,13 +85,13 @@ func (s *session) show(isList bool, all []printed, write func(p *printer)) error
 	return err
 }
 
-// print is outputFlag.print to the standard output.
+// print prints objects to the standard output.
 func (s *session) print(isList bool, all ...printed) error {
-	return s.output.print(s.Out, isList, all...)
+	return s.output.printTo(s.Out, isList, all...)
 }
 
-// print prints one object or, as kubectl does for all that it lists, a List. Without --output, it prints nothing.
-func (o *outputFlag) print(out io.Writer, isList bool, all ...printed) error {
+// printTo prints one object or, as kubectl does for all that it lists, a List. Without --output, it prints nothing.
+func (o *outputFlag) printTo(out io.Writer, isList bool, all ...printed) error {
 	if !o.structured() {
 		return nil
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -86,12 +86,13 @@ func (r *manifestReader) read(path string) ([]plan.Manifest, error) {
 		}
 		return r.parse("the standard input", content)
 	}
-	files, err := r.filesIn(path)
+	files, err := resource.ExpandPathsToFileVisitors(nil, path, r.options.recursive, resource.FileExtensions, nil)
 	if err != nil {
 		return nil, err
 	}
 	var manifests []plan.Manifest
-	for _, name := range files {
+	for _, file := range files {
+		name := file.(*resource.FileVisitor).Path //nolint:forcetypeassert // as each is
 		content, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
@@ -103,32 +104,6 @@ func (r *manifestReader) read(path string) ([]plan.Manifest, error) {
 		manifests = append(manifests, found...)
 	}
 	return manifests, nil
-}
-
-// manifestExtensions are those of the files that kubectl reads of a directory.
-var manifestExtensions = []string{".json", ".yaml", ".yml"}
-
-// filesIn are the files that a path means, in the order of their names.
-func (r *manifestReader) filesIn(path string) (files []string, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	err = filepath.WalkDir(path, func(name string, entry os.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && name != path && !r.options.recursive:
-			return filepath.SkipDir
-		case !entry.IsDir() && slices.Contains(manifestExtensions, filepath.Ext(name)):
-			files = append(files, name)
-		}
-		return nil
-	})
-	return files, err
 }
 
 // parse reads the objects of a stream of YAML documents, and takes those that a plan knows.

@@ -87,7 +87,7 @@ func orDashes(cells ...string) []string {
 
 // wrap writes a text in lines that fit, the first one after a text of its own, and the others after a prefix.
 func (p *printer) wrap(first, prefix, text string) {
-	width := uint(p.width - len([]rune(prefix))) //nolint:gosec // a prefix is shorter than the narrowest line
+	width := uint(p.width - len([]rune(prefix)))
 	for line := range strings.SplitSeq(wordwrap.WrapString(text, width), "\n") {
 		if line != "" {
 			p.line(first, line)

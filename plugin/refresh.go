@@ -54,8 +54,7 @@ func (s *session) refreshCommand() *cobra.Command {
 			if meta.IsStatusConditionTrue(*what.conditions, v1alpha1.ConditionReconciling) {
 				fmt.Fprintln(s.text(), "Next: the operator tries again by itself.")
 			}
-			view := map[string]any{"ready": ready}
-			return s.print(false, printed{kindOf(what.Object), what.GetNamespace(), what.GetName(), view})
+			return s.print(false, printedOf(what.Object, map[string]any{"ready": ready}))
 		}),
 	}
 	service.addTo(command)

@@ -78,7 +78,7 @@ func (c *cluster) download(ctx context.Context, arguments []string, target *os.F
 	if target == nil {
 		fmt.Fprintf(c.text(), "The report is in the Secret %s, key %s. When you have it, delete it: %s\n",
 			action.Name, reportKey, remove)
-		return c.print(false, printedAction(action))
+		return c.print(false, printedOf(action, newActionView(action)))
 	}
 	stored := &corev1.Secret{}
 	stored.Namespace, stored.Name = c.namespace, action.Name
@@ -99,5 +99,5 @@ func (c *cluster) download(ctx context.Context, arguments []string, target *os.F
 	}
 	fmt.Fprintf(c.text(), "Wrote %d bytes (%s) to %s. Now delete the Secret: %s\n",
 		len(stored.Data[reportKey]), printable.Text(string(stored.Data["content_type"])), target.Name(), remove)
-	return c.print(false, printedAction(action))
+	return c.print(false, printedOf(action, newActionView(action)))
 }

@@ -56,10 +56,13 @@ func (f *serviceFlags) key(namespace string) (key plan.ObjectKey, named bool) {
 	return plan.ObjectKey{Kind: kindService, Namespace: namespace, Name: f.namespaced}, f.namespaced != ""
 }
 
-// read reads a service.
+// read reads a service; nil with an error.
 func (c *cluster) read(ctx context.Context, key plan.ObjectKey) (service, error) {
 	found := emptyService(key)
-	return found, explainError(c.Get(ctx, client.ObjectKeyFromObject(found), found))
+	if err := c.Get(ctx, client.ObjectKeyFromObject(found), found); err != nil {
+		return nil, explainError(err)
+	}
+	return found, nil
 }
 
 // useSecret has a service take its credentials from a Secret.

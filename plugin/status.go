@@ -71,10 +71,13 @@ func (c *cluster) views(ctx context.Context, names []string) ([]view, error) {
 	if err != nil {
 		return nil, err
 	}
-	services := services{cluster: c, known: map[plan.ObjectKey]service{}}
-	views := []view{} // and not null in JSON
+	services, views := map[plan.ObjectKey]service{}, []view{} // and not null in JSON
 	for i := range mandates {
-		f := facts{mandate: &mandates[i], service: services.of(ctx, &mandates[i])}
+		key := serviceOf(&mandates[i])
+		if _, isRead := services[key]; !isRead {
+			services[key], _ = c.read(ctx, key) // without one, the tree says why it may not be there
+		}
+		f := facts{mandate: &mandates[i], service: services[key]}
 		if len(names) > 0 {
 			if err := c.addDetails(ctx, &f); err != nil {
 				return nil, err
@@ -133,27 +136,6 @@ func (c *cluster) addDetails(ctx context.Context, f *facts) error {
 		client.MatchingFields{"spec.mandateRef.name": f.mandate.Name})
 	f.actions = actions.Items
 	return explainError(err)
-}
-
-// services reads the connections of Mandates, each once.
-type services struct {
-	*cluster
-
-	known map[plan.ObjectKey]service
-}
-
-// of is the service of a Mandate; nil if it does not exist or may not be read, which the tree says.
-func (s services) of(ctx context.Context, m *v1alpha1.Mandate) service {
-	key := serviceOf(m)
-	if found, ok := s.known[key]; ok {
-		return found
-	}
-	found, err := s.read(ctx, key)
-	if err != nil {
-		found = nil
-	}
-	s.known[key] = found
-	return found
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -60,8 +60,7 @@ func (s *session) waitCommand() *cobra.Command {
 		"What to wait for: ready, outcome, or outcome=Completed|Rejected|Expired|Deleted.")
 	s.addOutput(command)
 	addTimeout(command, 10*time.Minute)
-	_ = command.RegisterFlagCompletionFunc("for", cobra.FixedCompletions( // the flag exists
-		[]string{"ready", "outcome", "outcome=Completed", "outcome=Rejected"}, noFiles))
+	completeFlag(command, "for", "ready", "outcome", "outcome=Completed", "outcome=Rejected")
 	return command
 }
 

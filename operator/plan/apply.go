@@ -35,7 +35,7 @@ func IsPlanned(object *unstructured.Unstructured) (planned, clusterScoped bool) 
 	known, err := kinds()
 	kind := known[object.GetKind()]
 	if err != nil || kind == nil || object.GetObjectKind().GroupVersionKind().Group != v1alpha1.SchemeGroupVersion.Group ||
-		object.GetKind() == "ApplicationRecord" {
+		object.GetKind() == kindRecord {
 		return false, false
 	}
 	return true, kind.clusterScoped
@@ -83,7 +83,8 @@ func (p *planner) applyManifest(kind *kindSchema, manifest *Manifest) error {
 	if after == nil {
 		after = manifest.Object
 		for _, unknown := range kind.prune(after) {
-			item.warn("The field " + printable.Text(unknown) + " does not exist. The API server drops it, or refuses the object.")
+			item.warn("The field " + printable.Text(unknown) +
+				" does not exist. The API server drops it, or refuses the object.")
 		}
 		after = kind.merge(before, after)
 	}
@@ -132,23 +133,6 @@ func (p *planner) itemOf(key ObjectKey) *planned {
 	return item
 }
 
-// prune deletes an object. One with a finalizer stays until the operator takes that off.
-func (p *planner) prune(key ObjectKey) {
-	stored := p.world.objects[key]
-	if stored == nil {
-		return
-	}
-	if len(stored.GetFinalizers()) == 0 {
-		p.world.version++
-		delete(p.world.objects, key)
-		return
-	}
-	deleted := metav1.NewTime(p.now)
-	stored.SetDeletionTimestamp(&deleted)
-	stored.SetGeneration(stored.GetGeneration() + 1)
-	p.world.put(stored)
-}
-
 // describe gives an item the Mandate that it is about, and what was sent for that before.
 func (p *planner) describe(item *planned) {
 	name := item.key.Name
@@ -158,25 +142,22 @@ func (p *planner) describe(item *planned) {
 	if item.isService() {
 		return
 	}
-	if m, ok := p.world.objects[ObjectKey{kindMandate, item.key.Namespace, name}].(*v1alpha1.Mandate); ok {
-		item.mandate = m.DeepCopy()
+	m, record := p.world.mandate(item.key.Namespace, name), p.world.record(item.key.Namespace, name)
+	item.mandate = m.DeepCopy()
+	if record == nil {
+		return
 	}
-	record := ObjectKey{"ApplicationRecord", item.key.Namespace, name}
-	if r, ok := p.world.objects[record].(*v1alpha1.ApplicationRecord); ok {
-		if m := item.mandate; m != nil && len(secretsOf(m)) > 0 {
-			r.Spec.SpecDigests = nil // they are of details that only Secrets have
-		}
-		item.before = r.DeepCopy()
-		p.dropOldEvidence(item, r)
+	if m != nil && len(secretsOf(m)) > 0 {
+		record.Spec.SpecDigests = nil // they are of details that only Secrets have
+	}
+	item.before = record.DeepCopy()
+	if m != nil && isOlder(m, record) {
+		dropOldEvidence(item, m)
 	}
 }
 
 // dropOldEvidence makes reviews that are about the checks before a reset outdated, as the operator will.
-func (p *planner) dropOldEvidence(item *planned, record *v1alpha1.ApplicationRecord) {
-	m, ok := p.world.objects[ObjectKey{kindMandate, record.Namespace, record.Name}].(*v1alpha1.Mandate)
-	if !ok || !isOlder(m, record) {
-		return
-	}
+func dropOldEvidence(item *planned, m *v1alpha1.Mandate) {
 	if m.Spec.Decision != nil || len(m.Spec.CheckReviews) > 0 {
 		item.assume(assumedOldStatus)
 	}

@@ -116,7 +116,8 @@ func FieldOwners(object metav1.Object, field string) sets.Set[string] {
 
 // authorsOf are the field managers of what each manifest has.
 func authorsOf(object metav1.Object) sets.Set[string] {
-	return FieldOwners(object, "mandateType").Union(FieldOwners(object, "mandateRef")).Union(FieldOwners(object, "baseURL"))
+	mandates, actions := FieldOwners(object, "mandateType"), FieldOwners(object, "mandateRef")
+	return mandates.Union(actions).Union(FieldOwners(object, "baseURL"))
 }
 
 // AuthorOf is the field manager with which a manifest of an object was applied; that of kubectl for one that nobody

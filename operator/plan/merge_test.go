@@ -45,8 +45,8 @@ func TestFieldsOfOthersStay(t *testing.T) {
 		"the manifest had the review":   {reviewed, reviewField, "gitops", plan.Changed, ""},
 		"a default that nobody has set": {map[string]any{"archived": false}, "", "gitops", plan.Unchanged, ""},
 		"it had a decision":             {decided, decisionField, "gitops", plan.Changed, ""},
-		"kubectl applied it suspended":  {suspended, suspendField, "kubectl-patch", plan.Changed, `{"spec":{"suspend":true}}`},
-		"kubectl applied it otherwise":  {suspended, suspendField, "gitops", plan.Unchanged, `{"spec":{}}`},
+		"kubectl applied that last":     {suspended, suspendField, "kubectl-patch", plan.Changed, `{"spec":{"suspend":true}}`},
+		"kubectl applied another":       {suspended, suspendField, "gitops", plan.Unchanged, `{"spec":{}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

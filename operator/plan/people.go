@@ -12,7 +12,7 @@ import (
 
 // people finds Mandates about the same people: another name of a Mandate is another verification, and e-mails again.
 type people struct {
-	mandates []*holder
+	mandates map[ObjectKey]*holder
 	byPerson map[string][]*holder
 }
 
@@ -30,7 +30,7 @@ type person struct {
 }
 
 func newPeople(input Input) *people {
-	p := &people{byPerson: map[string][]*holder{}}
+	p := &people{mandates: map[ObjectKey]*holder{}, byPerson: map[string][]*holder{}}
 	for _, object := range input.Cluster {
 		if m, ok := object.(*v1alpha1.Mandate); ok {
 			p.add(m, slices.Contains(input.Pruned, KeyOf(m)))
@@ -48,10 +48,10 @@ func newPeople(input Input) *people {
 
 func (p *people) add(m *v1alpha1.Mandate, pruned bool) {
 	h := &holder{key: KeyOf(m), pruned: pruned}
-	if p.find(h.key) != nil {
+	if p.mandates[h.key] != nil {
 		return
 	}
-	p.mandates = append(p.mandates, h)
+	p.mandates[h.key] = h
 	for i := range m.Spec.Individuals {
 		person := newPerson(m.Namespace, &m.Spec.Individuals[i])
 		h.persons = append(h.persons, person)
@@ -59,13 +59,6 @@ func (p *people) add(m *v1alpha1.Mandate, pruned bool) {
 			p.byPerson[identity] = append(p.byPerson[identity], h)
 		}
 	}
-}
-
-func (p *people) find(key ObjectKey) *holder {
-	if i := slices.IndexFunc(p.mandates, func(h *holder) bool { return h.key == key }); i >= 0 {
-		return p.mandates[i]
-	}
-	return nil
 }
 
 // referenceIdentity begins the identity of a person by its reference.
@@ -88,7 +81,7 @@ func newPerson(namespace string, individual *v1alpha1.Individual) person {
 
 // compare warns if a Mandate that is created is about people of another one.
 func (p *people) compare(item *planned) {
-	mine := p.find(item.key)
+	mine := p.mandates[item.key]
 	if mine == nil || !slices.Contains(item.Actions, Create) {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,7 @@ type world struct {
 	client.Writer // the methods that the controllers of Mandates and MandateActions do not use
 	objects       map[ObjectKey]client.Object
 	version, uids int
+	now           time.Time
 	// secretRead is told of each Secret that the operator would read.
 	secretRead func(name string)
 }
@@ -67,6 +69,18 @@ func (w *world) put(object client.Object) {
 	w.version++
 	object.SetResourceVersion(strconv.Itoa(w.version))
 	w.objects[KeyOf(object)] = object
+}
+
+// mandate is a Mandate; nil if there is none.
+func (w *world) mandate(namespace, name string) *v1alpha1.Mandate {
+	found, _ := w.objects[ObjectKey{kindMandate, namespace, name}].(*v1alpha1.Mandate)
+	return found
+}
+
+// record is the record for the name of a Mandate; nil if there is none.
+func (w *world) record(namespace, name string) *v1alpha1.ApplicationRecord {
+	found, _ := w.objects[ObjectKey{kindRecord, namespace, name}].(*v1alpha1.ApplicationRecord)
+	return found
 }
 
 // newUID is for an object that the plan creates.
@@ -155,10 +169,18 @@ func (w *world) Create(_ context.Context, object client.Object, _ ...client.Crea
 	return nil
 }
 
-// Delete implements client.Writer.
+// Delete implements client.Writer. An object with a finalizer stays until the operator takes that off.
 func (w *world) Delete(_ context.Context, object client.Object, _ ...client.DeleteOption) error {
-	w.version++
-	delete(w.objects, KeyOf(object))
+	key, deleted := KeyOf(object), metav1.NewTime(w.now)
+	stored := w.objects[key]
+	if stored == nil || len(stored.GetFinalizers()) == 0 {
+		w.version++
+		delete(w.objects, key)
+		return nil
+	}
+	stored.SetDeletionTimestamp(&deleted)
+	stored.SetGeneration(stored.GetGeneration() + 1)
+	w.put(stored)
 	return nil
 }
 
