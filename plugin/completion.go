@@ -40,14 +40,18 @@ func (s *session) complete(
 func (s *session) completeMandates() cobra.CompletionFunc { return s.completeIn(0) }
 
 // completeIn completes the name of a Mandate and, to a depth of 1 or 2, those of an individual in it, and of a check.
-func (s *session) completeIn(depth int) cobra.CompletionFunc {
+// After them come the last ones.
+func (s *session) completeIn(depth int, last ...string) cobra.CompletionFunc {
 	return s.complete(func(ctx context.Context, c *cluster, arguments []string) []string {
-		if len(arguments) == 0 {
+		switch {
+		case len(arguments) == 0:
 			return c.names(ctx, &v1alpha1.MandateList{}, client.InNamespace(c.namespace))
+		case len(arguments) > depth:
+			return last
 		}
 		m, err := c.mandate(ctx, arguments[0])
 		switch {
-		case err != nil || len(arguments) > depth:
+		case err != nil:
 			return nil
 		case len(arguments) == 1:
 			return individualNames(m)

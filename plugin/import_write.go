@@ -84,23 +84,22 @@ func (i *importer) write(ctx context.Context, found []client.Object) error {
 
 func (i *importer) writeService(ctx context.Context, s service) error {
 	i.services[plan.KeyOf(s)] = s
-	resume := "when nothing else uses the account: kubectl mandate resume "
-	if s.GetNamespace() != "" {
-		resume += "-n " + s.GetNamespace() + " "
-	}
 	status := s.ServiceStatus().DeepCopy()
 	err := i.strict.Create(ctx, s)
 	*s.ServiceStatus() = *status // for records that are made from it
 	switch {
-	case err == nil:
-		i.add(s, resultCreated, resume+strings.ToLower(kindOf(s))+"/"+s.GetName())
-		return nil
 	case apierrors.IsAlreadyExists(err):
 		i.add(s, resultExists, "")
 		return nil
-	default:
+	case err != nil:
 		return i.tried(s, "", err)
 	}
+	resume := "when nothing else uses the account: kubectl mandate resume "
+	if s.GetNamespace() != "" {
+		resume += "-n " + s.GetNamespace() + " "
+	}
+	i.add(s, resultCreated, resume+strings.ToLower(kindOf(s))+"/"+s.GetName())
+	return nil
 }
 
 // writeRecord writes a record, or brings what is here up to it.

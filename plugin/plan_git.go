@@ -26,21 +26,14 @@ func checkOut(ctx context.Context, path, revision string) (tree checkedOut, err 
 		return tree, err
 	}
 	within := nearestDirectory(absolute)
-	top, err := git(ctx, within, "rev-parse", "--show-toplevel")
+	place, err := git(ctx, within, "rev-parse", "--show-toplevel", "--show-prefix")
 	if err != nil {
 		return tree, err
 	}
+	root, prefix, _ := strings.Cut(strings.TrimSpace(string(place)), "\n")
 	commit, err := git(ctx, within, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
 		return tree, fmt.Errorf("the Git revision %q does not exist here; a shallow clone has few", revision)
-	}
-	root := strings.TrimSpace(string(top))
-	if resolved, err := filepath.EvalSymlinks(within); err == nil { // as Git names it
-		absolute = filepath.Join(resolved, strings.TrimPrefix(absolute, within))
-	}
-	relative, err := filepath.Rel(root, absolute)
-	if err != nil {
-		return tree, err
 	}
 	archive, err := git(ctx, root, "archive", "--format=zip", strings.TrimSpace(string(commit)))
 	if err != nil {
@@ -56,7 +49,7 @@ func checkOut(ctx context.Context, path, revision string) (tree checkedOut, err 
 	if tree.dir, err = os.MkdirTemp("", "kubectl-mandate-"); err != nil {
 		return tree, err
 	}
-	tree.path = filepath.Join(tree.dir, relative)
+	tree.path = filepath.Join(tree.dir, prefix, strings.TrimPrefix(absolute, within))
 	return tree, os.CopyFS(tree.dir, files)
 }
 
