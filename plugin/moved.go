@@ -63,14 +63,14 @@ func makePortable(object client.Object) {
 	case service:
 		object.Settings().Creation.Suspend = true
 	}
-	accessor, _ := object.(metav1.ObjectMetaAccessor)                    // as each object is
-	portable.DeepCopyInto(accessor.GetObjectMeta().(*metav1.ObjectMeta)) //nolint:forcetypeassert // likewise
+	//nolint:forcetypeassert // as of each object
+	portable.DeepCopyInto(object.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta))
 }
 
 // readMoved reads all objects of YAML documents and lists. No key is there twice, which could hide a value.
 func readMoved(content []byte, namespace string) (found []client.Object, err error) {
 	seen := sets.Set[plan.ObjectKey]{}
-	return found, eachObject(content, yaml.YAMLToJSONStrict, func(read *unstructured.Unstructured) error {
+	err = eachObject(content, yaml.YAMLToJSONStrict, func(read *unstructured.Unstructured) error {
 		object, err := movedObject(read, namespace)
 		if err != nil {
 			return err
@@ -84,6 +84,7 @@ func readMoved(content []byte, namespace string) (found []client.Object, err err
 		found = append(found, object)
 		return nil
 	})
+	return found, err
 }
 
 func movedObject(read *unstructured.Unstructured, namespace string) (client.Object, error) {

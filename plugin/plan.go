@@ -40,14 +40,13 @@ func (s *session) planCommand() *cobra.Command {
 		Example: "  kubectl mandate plan -f onboarding -R\n" +
 			"  kustomize build overlays/production | kubectl mandate plan -f -\n" +
 			"  kubectl mandate plan -k overlays/production --from origin/main -o markdown",
-		Args: exactArgs(0),
+		Args: func(command *cobra.Command, arguments []string) error {
+			return cmp.Or(exactArgs(0)(command, arguments), o.validate())
+		},
 		RunE: s.onCluster(func(ctx context.Context, c *cluster, _ []string) error {
 			selector, err := labels.Parse(s.selector)
 			if err != nil {
 				return fmt.Errorf("--selector %q: %w", s.selector, err)
-			}
-			if err := o.validate(); err != nil {
-				return err
 			}
 			made, err := c.makePlan(ctx, o, selector)
 			if err != nil {

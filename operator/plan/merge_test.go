@@ -32,6 +32,7 @@ func TestFieldsOfOthersStay(t *testing.T) {
 	suspended := map[string]any{"suspend": true}
 	reviewed := map[string]any{"checkReviews": []any{review}}
 	const suspendField, decisionField = `"f:suspend":{}`, `"f:decision":{}`
+	const lastSuspended = `{"spec":{"suspend":true}}`
 	decided := map[string]any{"decision": decisionOutdated}
 	for name, tc := range map[string]struct {
 		spec          map[string]any
@@ -45,7 +46,7 @@ func TestFieldsOfOthersStay(t *testing.T) {
 		"the manifest had the review":   {reviewed, reviewField, "gitops", plan.Changed, ""},
 		"a default that nobody has set": {map[string]any{"archived": false}, "", "gitops", plan.Unchanged, ""},
 		"it had a decision":             {decided, decisionField, "gitops", plan.Changed, ""},
-		"kubectl applied that last":     {suspended, suspendField, "kubectl-patch", plan.Changed, `{"spec":{"suspend":true}}`},
+		"kubectl applied that last":     {suspended, suspendField, "kubectl-patch", plan.Changed, lastSuspended},
 		"kubectl applied another":       {suspended, suspendField, "gitops", plan.Unchanged, `{"spec":{}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
