@@ -75,3 +75,29 @@ const reviewField = `"f:checkReviews":{"k:{\"check\":\"liveness\",\"individual\"
 	`{".":{},"f:check":{},"f:individual":{},"f:evidence":{},"f:decision":{}}}`
 
 var decisionOutdated = map[string]any{"outcome": "Reject", "evidence": "deadbeef-1"}
+
+// TestSuspensionStays applies a service with another budget, while somebody has suspended it: nothing is created.
+func TestSuspensionStays(t *testing.T) {
+	t.Parallel()
+	for owner, want := range map[string]plan.Action{"mandate-plugin": plan.Wait, "gitops": plan.Create} {
+		s, manifest := service(), serviceManifest("default")
+		s.Spec.Creation.Suspend = true
+		s.ManagedFields = []metav1.ManagedFieldsEntry{
+			{Manager: "gitops", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:baseURL":{}}}`)},
+			{Manager: owner, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:creation":{"f:suspend":{}}}}`)},
+		}
+		manifest.Object.Object["spec"] = map[string]any{
+			"baseURL": s.Spec.BaseURL, "credentialsSecretRef": map[string]any{"name": "idv"},
+			"creation": map[string]any{"maxPerHour": int64(7)},
+		}
+		made, err := plan.Make(t.Context(), plan.Input{
+			Cluster: []client.Object{s}, Manifests: []plan.Manifest{manifest, manifestOf("acme", nil)}, Now: now,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := made.Items[0].Actions; len(got) != 1 || got[0] != want {
+			t.Errorf("%s has suspended the service: %+v, want %s", owner, made.Items, want)
+		}
+	}
+}
