@@ -70,7 +70,8 @@ func TestPlanMergesAsKubectl(t *testing.T) {
 		}
 	}
 	suspend := func(value string) { // as somebody else
-		kubectl("", "patch", "mandate", "acme", "--type=merge", "--field-manager=another", "-p", `{"spec":{"suspend":`+value+`}}`)
+		patch := `{"spec":{"suspend":` + value + `}}`
+		kubectl("", "patch", "mandate", "acme", "--type=merge", "--field-manager=another", "-p", patch)
 	}
 	plain, m := mandateYAML("acme", ""), &v1alpha1.Mandate{ObjectMeta: w.named("acme")}
 	kubectl(mandateYAML("acme", ", suspend: true"), "apply", "-f", "-")
