@@ -40,38 +40,26 @@ func (s *session) resetCommand() *cobra.Command {
 func (s *session) actionCommand(
 	command *cobra.Command, kind v1alpha1.MandateActionType, question string,
 ) *cobra.Command {
-	yes, output := false, outputFlag{}
-	timeout := time.Duration(0)
-	command.Args = exactArgs(2)
-	command.ValidArgsFunction = s.completeMandates(true)
-	command.RunE = func(command *cobra.Command, arguments []string) error {
-		c, err := s.cluster()
-		if err != nil {
+	command.Args, command.ValidArgsFunction = exactArgs(2), s.completeIn(1)
+	command.RunE = s.onCluster(func(ctx context.Context, c *cluster, arguments []string) error {
+		if err := c.individual(ctx, arguments[0], arguments[1]); err != nil {
 			return err
 		}
-		if err := c.individual(command.Context(), arguments[0], arguments[1]); err != nil {
+		if err := s.confirm(fmt.Sprintf(question, arguments[1], c.namespace+"/"+arguments[0])); err != nil {
 			return err
 		}
-		if err := s.confirm(yes, fmt.Sprintf(question, arguments[1], c.namespace+"/"+arguments[0])); err != nil {
-			return err
-		}
-		ctx, cancel := withTimeout(command.Context(), timeout)
+		ctx, cancel := s.withTimeout(ctx)
 		defer cancel()
-		action, err := s.carryOut(ctx, c, newAction(c.namespace, arguments[0], arguments[1], kind), &output)
-		if err != nil {
+		action := newAction(c.namespace, arguments[0], arguments[1], kind)
+		if err := c.carryOut(ctx, action); err != nil {
 			return err
 		}
-		return output.print(s.Out, false, printedAction(action))
-	}
-	command.Flags().BoolVarP(&yes, "yes", "y", false, "Skip the confirmation.")
-	output.addTo(command)
-	addTimeout(command, &timeout, time.Minute)
+		return s.print(false, printedOf(action, newActionView(action)))
+	})
+	s.addYes(command)
+	s.addOutput(command)
+	addTimeout(command, time.Minute)
 	return command
-}
-
-// printedAction is what -o prints of an action.
-func printedAction(action *v1alpha1.MandateAction) printed {
-	return printed{kindAction, action.Namespace, action.Name, newActionView(action)}
 }
 
 // individual checks that a Mandate has an individual of a name.
@@ -99,15 +87,13 @@ func newAction(namespace, mandate, individual string, kind v1alpha1.MandateActio
 }
 
 // carryOut creates an action, waits for its end, and prints the result.
-func (s *session) carryOut(
-	ctx context.Context, c *cluster, action *v1alpha1.MandateAction, output *outputFlag,
-) (*v1alpha1.MandateAction, error) {
+func (c *cluster) carryOut(ctx context.Context, action *v1alpha1.MandateAction) error {
 	// Before the create: without its answer, or if this program is killed, the name tells what became of it.
-	out := output.text(s)
+	out := c.text()
 	fmt.Fprintf(out, "Creating the MandateAction %s: %s for %s.\n",
 		action.Name, action.Spec.Type, action.Spec.Individual)
 	if err := c.create(ctx, action); err != nil {
-		return nil, err
+		return err
 	}
 	err := c.await(ctx, action, func() (bool, error) {
 		return newActionView(action).Result != "Pending", nil
@@ -120,10 +106,10 @@ func (s *session) carryOut(
 			"kubectl delete mandateaction -n %s %s", action.Name, why, action.Namespace, action.Name)
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if meta.IsStatusConditionTrue(action.Status.Conditions, v1alpha1.ConditionFailed) {
-		return nil, failure(action)
+		return failure(action)
 	}
 	done := viewOf(action.Status.Conditions, v1alpha1.ConditionComplete)
 	fmt.Fprintf(out, "Complete, %s: %s\n", done.Reason, done.Message)
@@ -131,7 +117,7 @@ func (s *session) carryOut(
 		fmt.Fprintf(out, "An e-mail with a new code is on its way to %s.\nNext: kubectl mandate status -n %s %s\n",
 			action.Spec.Individual, action.Namespace, action.Spec.MandateRef.Name)
 	}
-	return action, nil
+	return nil
 }
 
 // failure says why an action failed, and what to do.

@@ -14,8 +14,7 @@ import (
 )
 
 func (s *session) adoptCommand() *cobra.Command {
-	timeout, file := time.Duration(0), ""
-	output := outputFlag{}
+	file := ""
 	command := &cobra.Command{
 		Use:   "adopt NAME APPLICATION_ID | --from FILE",
 		Short: "Bind Mandates to applications that exist",
@@ -26,58 +25,51 @@ func (s *session) adoptCommand() *cobra.Command {
 			"command e-mails nobody.",
 		Example: "  kubectl mandate adopt -n onboarding acme 4711\n" +
 			"  kubectl mandate adopt -n onboarding --from ids.csv",
-		ValidArgsFunction: s.completeMandates(false),
-		RunE: func(command *cobra.Command, arguments []string) error {
-			wanted, err := s.adoptionsOf(command, arguments, file)
-			if err != nil {
-				return err
-			}
-			c, err := s.cluster()
-			if err != nil {
-				return err
-			}
-			return s.adopt(command.Context(), c, wanted, timeout, &output)
-		},
+		ValidArgsFunction: s.completeMandates(),
 	}
+	command.Args = func(command *cobra.Command, arguments []string) error {
+		if file != "" {
+			return exactArgs(0)(command, arguments)
+		}
+		return exactArgs(2)(command, arguments)
+	}
+	command.RunE = s.onCluster(func(ctx context.Context, c *cluster, arguments []string) error {
+		wanted, err := s.adoptionsOf(arguments, file)
+		if err != nil {
+			return err
+		}
+		return c.adopt(ctx, wanted)
+	})
 	command.Flags().StringVar(&file, "from", "", "Bind the Mandates of this file, or with - of the standard input.")
 	_ = command.MarkFlagFilename("from") // the flag exists
-	output.addTo(command)
-	addTimeout(command, &timeout, time.Minute)
+	s.addOutput(command)
+	addTimeout(command, time.Minute)
 	return command
 }
 
 // adoptionsOf are those of the arguments or of the file.
-func (s *session) adoptionsOf(command *cobra.Command, arguments []string, file string) ([]adoption, error) {
+func (s *session) adoptionsOf(arguments []string, file string) ([]adoption, error) {
 	if file == "" {
-		if err := exactArgs(2)(command, arguments); err != nil {
-			return nil, err
-		}
 		id, err := strconv.ParseInt(arguments[1], 10, 64)
 		if err != nil || id < 1 {
 			return nil, fmt.Errorf("APPLICATION_ID %q: must be a whole number above 0, as the service shows it", arguments[1])
 		}
 		return []adoption{{Name: arguments[0], ApplicationID: id}}, nil
 	}
-	if err := exactArgs(0)(command, arguments); err != nil {
-		return nil, err
-	}
-	content, err := s.openFile(file)
+	content, err := s.readFile(file)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = content.Close() }()
 	return readAdoptions(content)
 }
 
 // adopt has the operator bind all Mandates, and then waits for each.
-func (s *session) adopt(
-	ctx context.Context, c *cluster, wanted []adoption, timeout time.Duration, output *outputFlag,
-) error {
-	ctx, cancel := withTimeout(ctx, timeout)
+func (c *cluster) adopt(ctx context.Context, wanted []adoption) error {
+	ctx, cancel := c.withTimeout(ctx)
 	defer cancel()
 	var problems []error
 	begun := slices.DeleteFunc(slices.Clone(wanted), func(a adoption) bool {
-		isBegun, err := s.beginAdoption(ctx, c.in(a.Namespace), a, output)
+		isBegun, err := c.in(a.Namespace).beginAdoption(ctx, a)
 		if err != nil {
 			problems = append(problems, err)
 		}
@@ -90,8 +82,7 @@ func (s *session) adopt(
 			problems = append(problems, err)
 			continue
 		}
-		fmt.Fprintf(output.text(s), "The Mandate %s is bound. Nobody was e-mailed. spec.adopt has no effect any more.\n",
-			a.Name)
+		fmt.Fprintf(c.text(), "The Mandate %s is bound. Nobody was e-mailed. spec.adopt has no effect any more.\n", a.Name)
 		v := newView(facts{mandate: m})
 		all = append(all, v.printed())
 	}
@@ -99,32 +90,32 @@ func (s *session) adopt(
 		problems = append(problems, fmt.Errorf("%d of %d Mandates are not bound", len(problems), len(wanted)))
 	}
 	if len(all) > 0 {
-		problems = append(problems, output.print(s.Out, false, all...))
+		problems = append(problems, c.print(false, all...))
 	}
 	return errors.Join(problems...)
 }
 
 // beginAdoption sets spec.adopt, and reports whether to wait for the operator.
-func (s *session) beginAdoption(ctx context.Context, c *cluster, a adoption, output *outputFlag) (bool, error) {
+func (c *cluster) beginAdoption(ctx context.Context, a adoption) (bool, error) {
 	m, err := c.mandate(ctx, a.Name)
 	if err != nil {
 		return false, err
 	}
 	if bound := m.Status.ApplicationID; bound != nil {
 		if *bound == a.ApplicationID {
-			fmt.Fprintf(output.text(s), "The Mandate %s has the application %d already. Nothing was changed.\n", a.Name, *bound)
+			fmt.Fprintf(c.text(), "The Mandate %s has the application %d already. Nothing was changed.\n", a.Name, *bound)
 			return false, nil
 		}
 		return false, &exitError{exitNotReached, fmt.Errorf("the Mandate %s has the application %d, which cannot "+
 			"change; nothing was changed", a.Name, *bound)}
 	}
-	s.warnGitOps(m, "adopt")
+	c.warnGitOps(m, "adopt")
 	if err := c.changeMandate(ctx, m, func(m *v1alpha1.Mandate) {
 		m.Spec.Adopt = &v1alpha1.Adoption{ApplicationID: a.ApplicationID}
 	}); err != nil {
 		return false, fmt.Errorf("the Mandate %s: %w", a.Name, err)
 	}
-	fmt.Fprintf(output.text(s), "Set spec.adopt.applicationID of the Mandate %s to %d. The operator checks that the "+
+	fmt.Fprintf(c.text(), "Set spec.adopt.applicationID of the Mandate %s to %d. The operator checks that the "+
 		"application has the Mandate's reference.\n", a.Name, a.ApplicationID)
 	return true, nil
 }

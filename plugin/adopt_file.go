@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
@@ -21,19 +21,14 @@ type adoption struct {
 }
 
 // readAdoptions reads lines, CSV, a list in JSON, or an export. Each Mandate is there once.
-func readAdoptions(content io.Reader) ([]adoption, error) {
-	text, err := io.ReadAll(content)
-	if err != nil {
-		return nil, err
-	}
-	var found []adoption
+func readAdoptions(text []byte) (found []adoption, err error) {
 	switch trimmed := bytes.TrimSpace(text); {
 	case bytes.HasPrefix(trimmed, []byte("[")):
 		if json.Unmarshal(trimmed, &found) != nil {
 			return nil, fmt.Errorf("the file is no JSON list of objects with name and applicationID")
 		}
 	case bytes.Contains(text, []byte(v1alpha1.SchemeGroupVersion.String())):
-		moved, err := readMoved(bytes.NewReader(text), "")
+		moved, err := readMoved(text, "")
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +53,7 @@ func readAdoptions(content io.Reader) ([]adoption, error) {
 }
 
 // adoptionsIn are those of an export: by the record of a Mandate, or else by its status.
-func adoptionsIn(found *moved) (adoptions []adoption) {
+func adoptionsIn(found []client.Object) (adoptions []adoption) {
 	known := map[string]bool{}
 	add := func(namespace, name string, id *int64) {
 		if key := namespace + "/" + name; id != nil && !known[key] {
@@ -66,10 +61,10 @@ func adoptionsIn(found *moved) (adoptions []adoption) {
 			adoptions = append(adoptions, adoption{namespace, name, *id})
 		}
 	}
-	for _, record := range found.records {
+	for _, record := range of[*v1alpha1.ApplicationRecord](found) {
 		add(record.Namespace, record.Name, record.Spec.ApplicationID)
 	}
-	for _, m := range found.mandates {
+	for _, m := range of[*v1alpha1.Mandate](found) {
 		add(m.Namespace, m.Name, m.Status.ApplicationID)
 	}
 	return adoptions

@@ -31,7 +31,11 @@ func adviceFor(v *view) []advice {
 			"{service}", v.Service.Name, "{kind}", strings.ToLower(v.Service.Kind),
 		)...)
 		a := advice{Subject: kind + " " + name, Reason: reason, Meaning: e.Meaning, Steps: e.Steps}
-		for _, command := range commands[reason] {
+		templates, listed := commands[reason]
+		if !listed && kind == kindService {
+			templates = []string{showService}
+		}
+		for _, command := range templates {
 			a.Commands = append(a.Commands, replace.Replace(command))
 		}
 		all = append(all, a)
@@ -137,31 +141,21 @@ var mandateCommands = map[string][]string{
 	string(v1alpha1.OutcomeDeleted):          {refresh},
 }
 
+// serviceCommands are those of a service. For other reasons, its conditions say more: showService.
 var serviceCommands = map[string][]string{
-	v1alpha1.ReasonAccountChanged:               {"kubectl mandate status -A", showService},
-	v1alpha1.ReasonApplicationsMissing:          {"kubectl mandate status -A", probe},
-	v1alpha1.ReasonBaseURLNotAllowed:            {showService},
-	v1alpha1.ReasonCABundleInvalid:              {showService},
-	v1alpha1.ReasonCreationBudgetReached:        {showService, stop},
-	v1alpha1.ReasonCreationSuspended:            {showService, lift},
-	v1alpha1.ReasonCredentialsInvalid:           {check},
-	v1alpha1.ReasonIdentityServiceError:         {probe},
-	v1alpha1.ReasonLoginFailing:                 {probe},
-	v1alpha1.ReasonMandatesRemain:               {"kubectl mandate status -A"},
-	v1alpha1.ReasonNotificationSecretForbidden:  {showService},
-	v1alpha1.ReasonNotificationSecretInvalid:    {showService},
-	v1alpha1.ReasonNotificationSecretNotForThis: {showService},
-	v1alpha1.ReasonNotificationSecretNotFound:   {showService},
-	v1alpha1.ReasonNotificationsDisabled:        {showService},
-	v1alpha1.ReasonReadsFailing:                 {probe},
-	v1alpha1.ReasonSecretForbidden:              {showService},
-	v1alpha1.ReasonSecretInvalid:                {showService},
-	v1alpha1.ReasonSecretNotForThis:             {showService},
-	v1alpha1.ReasonSecretNotFound:               {showService},
-	v1alpha1.ReasonStateUnknown:                 {states, "kubectl edit {kind} -n {ns} {service}"},
-	v1alpha1.ReasonUnreachable:                  {check},
-	v1alpha1.ReasonWritesFailing:                {probe},
-	v1alpha1.ReasonNamespaceSelectorInvalid:     {showService},
+	v1alpha1.ReasonAccountChanged:        {"kubectl mandate status -A", showService},
+	v1alpha1.ReasonApplicationsMissing:   {"kubectl mandate status -A", probe},
+	v1alpha1.ReasonCreationBudgetReached: {showService, stop},
+	v1alpha1.ReasonCreationSuspended:     {showService, lift},
+	v1alpha1.ReasonCredentialsInvalid:    {check},
+	v1alpha1.ReasonIdentityServiceError:  {probe},
+	v1alpha1.ReasonLoginFailing:          {probe},
+	v1alpha1.ReasonMandatesRemain:        {"kubectl mandate status -A"},
+	v1alpha1.ReasonReadsFailing:          {probe},
+	v1alpha1.ReasonReferencesForbidden:   nil,
+	v1alpha1.ReasonStateUnknown:          {states, "kubectl edit {kind} -n {ns} {service}"},
+	v1alpha1.ReasonUnreachable:           {check},
+	v1alpha1.ReasonWritesFailing:         {probe},
 }
 
 var actionCommands = map[string][]string{

@@ -27,8 +27,8 @@ func (c *cluster) changeMandate(ctx context.Context, m *v1alpha1.Mandate, change
 }
 
 // confirm asks a person at a terminal. Without one, only --yes confirms.
-func (s *session) confirm(yes bool, question string) error {
-	if yes {
+func (s *session) confirm(question string) error {
+	if s.yes {
 		return nil
 	}
 	if !isTerminal(s.In) {

@@ -2,8 +2,7 @@ package plugin
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -24,7 +23,6 @@ type part struct {
 }
 
 func (s *session) checkCommand(version string) *cobra.Command {
-	output := outputFlag{}
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Check the installation in the cluster, and say what to do next",
@@ -33,31 +31,25 @@ func (s *session) checkCommand(version string) *cobra.Command {
 			"What you may not see is unknown (?). If a person has to do something (!), the exit status is 3.",
 		Example: "  kubectl mandate check -n onboarding",
 		Args:    exactArgs(0),
-		RunE: func(command *cobra.Command, _ []string) error {
-			parts, err := s.parts(command.Context(), version)
+		RunE: s.onCluster(func(ctx context.Context, c *cluster, _ []string) error {
+			parts, err := c.parts(ctx, version)
 			if err != nil {
 				return err
 			}
-			if err := s.showParts(parts, &output); err != nil {
+			if err := s.showParts(parts); err != nil {
 				return err
 			}
-			for _, p := range parts {
-				if p.Result == partFails {
-					return &exitError{code: exitNotReached} // the table has said it
-				}
+			if slices.ContainsFunc(parts, func(p part) bool { return p.Result == partFails }) {
+				return &exitError{code: exitNotReached} // the table has said it
 			}
 			return nil
-		},
+		}),
 	}
-	output.addTo(command)
+	s.addOutput(command)
 	return command
 }
 
-func (s *session) showParts(parts []part, output *outputFlag) error {
-	if output.structured() {
-		view := map[string]any{"parts": parts}
-		return output.print(s.Out, false, printed{kind: "Installation", name: operatorName, view: view})
-	}
+func (s *session) showParts(parts []part) error {
 	lines := [][]string{{"", "PART", "DETAIL"}}
 	for _, p := range parts {
 		lines = append(lines, []string{p.Result, p.Name, p.Detail})
@@ -65,22 +57,18 @@ func (s *session) showParts(parts []part, output *outputFlag) error {
 			lines = append(lines, []string{"", "", "Next: " + p.Next})
 		}
 	}
-	_, err := fmt.Fprintln(s.Out, strings.Join(aligned(lines), "\n"))
-	return err
+	all := []printed{{kind: "Installation", name: operatorName, view: map[string]any{"parts": parts}}}
+	return s.show(false, all, func(p *printer) { p.columns(lines) })
 }
 
 // parts looks at each part of the installation.
-func (s *session) parts(ctx context.Context, version string) ([]part, error) {
-	c, err := s.cluster()
-	if err != nil {
-		return nil, err
-	}
-	crds, err := s.crdPart()
+func (c *cluster) parts(ctx context.Context, version string) ([]part, error) {
+	crds, err := c.crdPart()
 	if err != nil || crds.Detail == notInstalled {
 		return []part{crds}, explainError(err)
 	}
 	parts := []part{crds, c.policyPart(ctx)}
-	parts = append(parts, c.operatorParts(ctx, version, s.now)...)
+	parts = append(parts, c.operatorParts(ctx, version)...)
 	parts = append(parts, c.permissionPart(ctx))
 	return append(parts, c.connectionParts(ctx)...), nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/lifecycle"
@@ -25,7 +26,7 @@ type connectionFlags struct {
 	baseURL, secret, file, caFile string
 	grantType, authorization      string
 	applications, mandates        []string // ID or ID=meaning, NAME or NAME=meaning
-	report, yes                   bool
+	report                        bool
 }
 
 const connectionHelp = "Find out how a service handles what its interface leaves open, and print the manifest of the " +
@@ -39,7 +40,7 @@ const connectionHelp = "Find out how a service handles what its interface leaves
 	"give both."
 
 func (s *session) checkConnectionCommand() *cobra.Command {
-	flags, output := connectionFlags{}, outputFlag{}
+	flags := connectionFlags{}
 	command := &cobra.Command{
 		Use:   "check-connection",
 		Short: "Find out which settings a service needs, with reads only",
@@ -58,7 +59,7 @@ func (s *session) checkConnectionCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("%w", err)
 			}
-			if err := s.showReadings(result, target, &output); err != nil {
+			if err := s.showReadings(result, target); err != nil {
 				return err
 			}
 			if result.Problem != "" {
@@ -68,7 +69,8 @@ func (s *session) checkConnectionCommand() *cobra.Command {
 		},
 	}
 	flags.addTo(command)
-	output.addTo(command, "sandbox")
+	s.addYes(command)
+	s.addOutput(command, "sandbox")
 	return command
 }
 
@@ -91,7 +93,6 @@ func (f *connectionFlags) addTo(command *cobra.Command) {
 		"Also read the application of this Mandate. Otherwise as --application.")
 	set.BoolVar(&f.report, "report", false,
 		"Also read the report on the first individual, which is personal data. Nothing of it is kept. Default: false.")
-	set.BoolVarP(&f.yes, "yes", "y", false, "Skip the confirmation.")
 }
 
 // parseApplications reads --mandate and --application.
@@ -154,26 +155,27 @@ func newConnectionView(result *readings.Result, target service) (*connectionView
 	}
 	v.Kind, v.Provider = kindOf(target), result.Suggestion.HCL()
 	*target.Settings() = result.Suggestion.Settings
-	text, err := manifest(target)
+	text, err := yaml.Marshal(manifestOf(target, specOf(target)))
 	v.Manifest = fmt.Sprintf("# The Secret %s needs the keys %s.\n# Its type is idv.mandate.io/credentials.\n%s",
 		target.CredentialsSecret().Name, result.Suggestion.Keys(), text)
 	return v, err
 }
 
-func (s *session) showReadings(result *readings.Result, target service, output *outputFlag) error {
-	_, dialect := result.Dialect()
-	v, err := newConnectionView(result, target)
-	switch {
-	case err != nil:
-		return err
-	case output.format == "sandbox":
+func (s *session) showReadings(result *readings.Result, target service) error {
+	if s.output.format == "sandbox" {
 		file, err := result.Sandbox()
 		fmt.Fprint(s.Out, file)
 		return err
-	case output.structured():
-		return output.print(s.Out, false, printed{kindOf(target), target.GetNamespace(), target.GetName(), v})
 	}
-	p := newPrinter(s.Out)
+	v, err := newConnectionView(result, target)
+	if err != nil {
+		return err
+	}
+	return s.show(false, []printed{printedOf(target, v)}, func(p *printer) { p.connection(v) })
+}
+
+func (p *printer) connection(v *connectionView) {
+	_, dialect := v.Dialect()
 	p.line(p.styled(bold, "What the reads showed"))
 	for _, f := range v.Findings {
 		if f.Reading != "" && f.Text != "" {
@@ -205,8 +207,6 @@ func (s *session) showReadings(result *readings.Result, target service, output *
 		p.line()
 		p.line("Next: docs/first-contact.md, with two e-mail addresses of your own.")
 	}
-	_, err = fmt.Fprint(s.Out, p.String())
-	return err
 }
 
 // states lists the names of states with what they mean, and what to set for those that nobody has explained.
@@ -261,10 +261,10 @@ func (s *session) connection(ctx context.Context, flags *connectionFlags) (*read
 		}
 	}
 	where := printable.Text(fmt.Sprintf("the credentials of %s to %s", from.name, settings.BaseURL))
-	if flags.yes {
+	if s.yes {
 		fmt.Fprintln(s.ErrOut, "Sending", where)
 	}
-	return options, target, s.confirm(flags.yes, fmt.Sprintf("Send %s?", where))
+	return options, target, s.confirm(fmt.Sprintf("Send %s?", where))
 }
 
 // target is the service object, and the source of the credentials.
@@ -274,8 +274,8 @@ func (s *session) target(ctx context.Context, flags *connectionFlags) (service, 
 		return nil, nil, err
 	}
 	key, named := flags.service.key(namespace)
-	key.name = cmp.Or(key.name, "default")
-	found, c := key.empty(), (*cluster)(nil)
+	key.Name = cmp.Or(key.Name, "default")
+	found, c := emptyService(key), (*cluster)(nil)
 	useSecret(found, v1alpha1.NamespacedSecretReference{Name: "idv"})
 	if named || flags.secret != "" {
 		if c, err = s.cluster(); err != nil {

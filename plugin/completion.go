@@ -18,34 +18,51 @@ import (
 // noFiles is how every completion of the plugin ends: no argument is a file.
 const noFiles = cobra.ShellCompDirectiveNoFileComp
 
-// completeMandates completes the name of a Mandate, and then the name of one of its individuals if individuals is true.
-func (s *session) completeMandates(individuals bool) cobra.CompletionFunc {
+// completeFlag completes a flag that the command has.
+func completeFlag(command *cobra.Command, flag string, values ...string) {
+	_ = command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, noFiles)) // the flag exists
+}
+
+// complete completes with what is found in the cluster; with nothing if that cannot be read.
+func (s *session) complete(
+	find func(ctx context.Context, c *cluster, arguments []string) []string,
+) cobra.CompletionFunc {
 	return func(command *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
 		c, err := s.cluster()
-		switch {
-		case err != nil:
-		case len(arguments) == 0:
-			return c.names(command.Context(), &v1alpha1.MandateList{}, client.InNamespace(c.namespace)), noFiles
-		case len(arguments) == 1 && individuals:
-			if mandate, err := c.mandate(command.Context(), arguments[0]); err == nil {
-				return individualNames(mandate), noFiles
-			}
+		if err != nil {
+			return nil, noFiles
 		}
-		return nil, noFiles
+		return find(command.Context(), c, arguments), noFiles
 	}
 }
 
-// completeChecks completes the name of a check of an individual.
-func (s *session) completeChecks(ctx context.Context, mandate, individual string) []string {
-	c, err := s.cluster()
-	if err != nil {
-		return nil
-	}
-	m, err := c.mandate(ctx, mandate)
-	if err != nil {
-		return nil
-	}
-	var names []string
+// completeMandates completes the name of a Mandate.
+func (s *session) completeMandates() cobra.CompletionFunc { return s.completeIn(0) }
+
+// completeIn completes the name of a Mandate and, to a depth of 1 or 2, those of an individual in it, and of a check.
+// After them come the last ones.
+func (s *session) completeIn(depth int, last ...string) cobra.CompletionFunc {
+	return s.complete(func(ctx context.Context, c *cluster, arguments []string) []string {
+		switch {
+		case len(arguments) == 0:
+			return c.names(ctx, &v1alpha1.MandateList{}, client.InNamespace(c.namespace))
+		case len(arguments) > depth:
+			return last
+		}
+		m, err := c.mandate(ctx, arguments[0])
+		switch {
+		case err != nil:
+			return nil
+		case len(arguments) == 1:
+			return individualNames(m)
+		default:
+			return checksOf(m, arguments[1])
+		}
+	})
+}
+
+// checksOf are the names of the checks of an individual.
+func checksOf(m *v1alpha1.Mandate, individual string) (names []string) {
 	for i := range m.Status.Individuals {
 		if m.Status.Individuals[i].Name == individual {
 			for _, check := range m.Status.Individuals[i].Checks {
@@ -54,16 +71,6 @@ func (s *session) completeChecks(ctx context.Context, mandate, individual string
 		}
 	}
 	return names
-}
-
-func (s *session) completeNamespaces(
-	command *cobra.Command, _ []string, _ string,
-) ([]string, cobra.ShellCompDirective) {
-	c, err := s.cluster()
-	if err != nil {
-		return nil, noFiles
-	}
-	return c.names(command.Context(), &corev1.NamespaceList{}), noFiles
 }
 
 // names are those of the objects of a list; none if they cannot be read.
@@ -84,6 +91,12 @@ func individualNames(m *v1alpha1.Mandate) []string {
 		names = append(names, printable.Text(m.Spec.Individuals[i].Name))
 	}
 	return names
+}
+
+func (s *session) completeNamespaces() cobra.CompletionFunc {
+	return s.complete(func(ctx context.Context, c *cluster, _ []string) []string {
+		return c.names(ctx, &corev1.NamespaceList{})
+	})
 }
 
 func (s *session) completeContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -51,16 +50,7 @@ func (c *cluster) secretSource(ctx context.Context, key ctrl.ObjectKey, baseURL 
 
 // fileSource reads lines such as username=..., or YAML with the same names, or those of the environment.
 func (s *session) fileSource(name string) (*source, error) {
-	in := s.In
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, fmt.Errorf("--credentials-file: %w", err)
-		}
-		defer func() { _ = file.Close() }()
-		in = file
-	}
-	content, err := io.ReadAll(io.LimitReader(in, 64<<10))
+	content, err := s.readFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("--credentials-file: %w", err)
 	}

@@ -34,17 +34,9 @@ func (s *session) decideCommand() *cobra.Command {
 			return o.run(command, arguments[:last])
 		},
 	}
-	command.ValidArgsFunction = func(
-		command *cobra.Command, arguments []string, typed string,
-	) ([]string, cobra.ShellCompDirective) {
-		if len(arguments) > 0 {
-			return []string{string(v1alpha1.DecisionComplete), string(v1alpha1.DecisionReject)}, noFiles
-		}
-		return s.completeMandates(false)(command, arguments, typed)
-	}
+	command.ValidArgsFunction = s.completeIn(0, string(v1alpha1.DecisionComplete), string(v1alpha1.DecisionReject))
 	command.Flags().StringVar(&when, "when", "", "The rule that decides instead of the evidence now: AllChecksPassed.")
-	_ = command.RegisterFlagCompletionFunc("when", cobra.FixedCompletions( // the flag exists
-		[]string{string(v1alpha1.DecisionRuleAllChecksPassed)}, noFiles))
+	completeFlag(command, "when", string(v1alpha1.DecisionRuleAllChecksPassed))
 	o.addTo(command)
 	return command
 }

@@ -17,7 +17,6 @@ import (
 )
 
 func (s *session) eraseCommand() *cobra.Command {
-	yes := false
 	command := &cobra.Command{
 		Use:   "erase NAME...",
 		Short: "Remove inline personal data from Mandates that have an outcome",
@@ -28,38 +27,29 @@ func (s *session) eraseCommand() *cobra.Command {
 			"individuals, it changes nothing, and prints what to commit.",
 		Example: "  kubectl mandate erase -n onboarding acme",
 		Args:    minimumArgs(1),
-		RunE: func(command *cobra.Command, names []string) error {
-			return s.erase(command.Context(), names, yes)
-		},
+
+		ValidArgsFunction: s.completeMandates(),
+		RunE: s.onCluster(func(ctx context.Context, c *cluster, names []string) error {
+			mandates, err := c.mandates(ctx, names)
+			if err != nil {
+				return err
+			}
+			question := fmt.Sprintf("Erase inline personal data of %s? This cannot be undone.", strings.Join(names, ", "))
+			if err := s.confirm(question); err != nil {
+				return err
+			}
+			problems := make([]error, len(mandates))
+			for i := range mandates {
+				problems[i] = c.erase(ctx, &mandates[i])
+			}
+			return errors.Join(problems...)
+		}),
 	}
-	command.ValidArgsFunction = s.completeMandates(false)
-	command.Flags().BoolVarP(&yes, "yes", "y", false, "Skip the confirmation.")
+	s.addYes(command)
 	return command
 }
 
-func (s *session) erase(ctx context.Context, names []string, yes bool) error {
-	c, err := s.cluster()
-	if err != nil {
-		return err
-	}
-	mandates, err := c.mandates(ctx, names, "")
-	if err != nil {
-		return err
-	}
-	question := fmt.Sprintf("Erase inline personal data of %s? This cannot be undone.", strings.Join(names, ", "))
-	if err := s.confirm(yes, question); err != nil {
-		return err
-	}
-	var problems []error
-	for i := range mandates {
-		if err := s.eraseOne(ctx, c, &mandates[i]); err != nil {
-			problems = append(problems, err)
-		}
-	}
-	return errors.Join(problems...)
-}
-
-func (s *session) eraseOne(ctx context.Context, c *cluster, m *v1alpha1.Mandate) error {
+func (c *cluster) erase(ctx context.Context, m *v1alpha1.Mandate) error {
 	if m.Status.Outcome == "" {
 		return &exitError{exitNotReached, fmt.Errorf("the Mandate %s has no outcome yet; nothing was changed. See kubectl "+
 			"mandate wait -n %s %s --for=outcome", printable.Text(m.Name), printable.Text(m.Namespace),
@@ -78,8 +68,8 @@ func (s *session) eraseOne(ctx context.Context, c *cluster, m *v1alpha1.Mandate)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Out, "Erased inline personal data of the Mandate %s.\n", printable.Text(m.Name))
-	printLeft(s.Out, m)
+	fmt.Fprintf(c.Out, "Erased inline personal data of the Mandate %s.\n", printable.Text(m.Name))
+	printLeft(c.Out, m)
 	return nil
 }
 

@@ -8,9 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func explainCommand(s *session) *cobra.Command {
+func (s *session) explainCommand() *cobra.Command {
 	kind := ""
-	output := outputFlag{}
 	command := &cobra.Command{
 		Use:   "explain REASON",
 		Short: "Explain the reason of a condition, and what to do",
@@ -20,37 +19,32 @@ func explainCommand(s *session) *cobra.Command {
 		Args:    maximumArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(arguments) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
+				return nil, noFiles
 			}
-			return reasonNames(), cobra.ShellCompDirectiveNoFileComp
+			return reasonNames(), noFiles
 		},
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			found, err := findExplanations(kind, arguments)
 			if err != nil {
 				return err
 			}
-			if output.structured() {
-				var all []printed
-				for i := range found {
-					all = append(all, printed{kind: "Reason", name: found[i].Reason, view: &found[i]})
+			var all []printed
+			for i := range found {
+				all = append(all, printed{kind: "Reason", name: found[i].Reason, view: &found[i]})
+			}
+			return s.show(len(arguments) == 0, all, func(p *printer) {
+				if len(arguments) == 0 {
+					p.reasons(found)
+				} else {
+					p.explanations(found)
 				}
-				return output.print(s.Out, len(arguments) == 0, all...)
-			}
-			p := newPrinter(s.Out)
-			if len(arguments) == 0 {
-				p.reasons(found)
-			} else {
-				p.explanations(found)
-			}
-			_, err = fmt.Fprint(s.Out, p.String())
-			return err
+			})
 		},
 	}
-	output.addTo(command)
+	s.addOutput(command)
 	command.Flags().StringVar(&kind, "kind", "",
 		"Show the reasons of this kind only: Mandate, MandateAction or IdentityService. Default: all.")
-	_ = command.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions( // the flag exists
-		[]string{kindMandate, kindAction, kindService}, cobra.ShellCompDirectiveNoFileComp))
+	completeFlag(command, "kind", kindMandate, kindAction, kindService)
 	return command
 }
 
@@ -66,7 +60,7 @@ func reasonNames() []string {
 
 // findExplanations selects by kind and, if there is one, by reason. Letter case makes no difference.
 func findExplanations(kind string, reason []string) ([]explanation, error) {
-	if strings.EqualFold(kind, "ClusterIdentityService") {
+	if strings.EqualFold(kind, kindClusterService) {
 		kind = kindService
 	}
 	var found []explanation

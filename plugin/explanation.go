@@ -5,14 +5,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/docs"
 )
 
-// The kinds of docs/conditions.md. A ClusterIdentityService has the reasons of an IdentityService.
+// The kinds. In docs/conditions.md, a ClusterIdentityService has the reasons of an IdentityService.
 const (
-	kindService = "IdentityService"
-	kindMandate = "Mandate"
-	kindAction  = "MandateAction"
+	kindService        = string(v1alpha1.ServiceKindIdentityService)
+	kindClusterService = string(v1alpha1.ServiceKindClusterIdentityService)
+	kindMandate        = "Mandate"
+	kindAction         = "MandateAction"
+	kindRecord         = "ApplicationRecord"
 )
 
 // An explanation is the section of docs/conditions.md about one reason of one kind.

@@ -1,11 +1,12 @@
 package plugin
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/operator/plan"
 )
 
 // What marks an object that Flux or Argo CD applies.
@@ -21,12 +22,12 @@ const (
 // A tool reverts the fields that it has set. Others it leaves as they are, because of the name of our field manager.
 func gitOpsWarning(object metav1.Object, field string) string {
 	const advice = " Change it in Git."
-	owners := fieldOwners(object, field)
+	owners := plan.FieldOwners(object, field).Delete(fieldManager)
 	switch name := object.GetLabels()[fluxLabel]; {
-	case owners["kustomize-controller"]:
+	case owners.Has("kustomize-controller"):
 		return fmt.Sprintf("Flux applies this object (Kustomization %s) and reverts spec.%s at its next reconciliation.%s",
 			name, field, advice)
-	case owners["helm-controller"], object.GetLabels()[fluxHelm] != "" && owners["helm"]:
+	case owners.Has("helm-controller"), object.GetLabels()[fluxHelm] != "" && owners.Has("helm"):
 		return fmt.Sprintf("Flux's helm-controller has set spec.%s and sets it again with the next release.%s", field, advice)
 	}
 	for owner := range owners {
@@ -41,27 +42,9 @@ func gitOpsWarning(object metav1.Object, field string) string {
 	return ""
 }
 
-// fieldOwners are the field managers of a field of the spec.
-func fieldOwners(object metav1.Object, field string) map[string]bool {
-	owners := map[string]bool{}
-	for _, entry := range object.GetManagedFields() {
-		if entry.FieldsV1 == nil || entry.Manager == fieldManager {
-			continue
-		}
-		var owned struct {
-			Spec map[string]json.RawMessage `json:"f:spec"`
-		}
-		_ = json.Unmarshal(entry.FieldsV1.GetRawBytes(), &owned) // the API server wrote it
-		if _, owns := owned.Spec["f:"+field]; owns {
-			owners[entry.Manager] = true
-		}
-	}
-	return owners
-}
-
 // warnGitOps prints the warning.
 func (s *session) warnGitOps(object metav1.Object, field string) {
 	if warning := gitOpsWarning(object, field); warning != "" {
-		warn(s.ErrOut, warning)
+		s.warn("%s", warning)
 	}
 }

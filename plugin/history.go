@@ -16,7 +16,6 @@ import (
 )
 
 func (s *session) historyCommand() *cobra.Command {
-	output := outputFlag{}
 	command := &cobra.Command{
 		Use:   "history NAME...",
 		Short: "Show everything that was sent for Mandates",
@@ -26,24 +25,20 @@ func (s *session) historyCommand() *cobra.Command {
 		Example: "  kubectl mandate history -n onboarding acme\n" +
 			"  kubectl mandate history -n onboarding acme -o json | jq '.calls[] | select(.kind == \"Complete\").requestedBy'",
 		Args:              minimumArgs(1),
-		ValidArgsFunction: s.completeMandates(false),
-		RunE: func(command *cobra.Command, names []string) error {
-			c, err := s.cluster()
-			if err != nil {
-				return err
-			}
+		ValidArgsFunction: s.completeMandates(),
+		RunE: s.onCluster(func(ctx context.Context, c *cluster, names []string) error {
 			var all []*history
 			for _, name := range names {
-				h, err := c.history(command.Context(), name)
+				h, err := c.history(ctx, name)
 				if err != nil {
 					return err
 				}
 				all = append(all, h)
 			}
-			return s.showHistories(all, &output)
-		},
+			return s.showHistories(all)
+		}),
 	}
-	output.addTo(command)
+	s.addOutput(command)
 	return command
 }
 
@@ -75,39 +70,37 @@ func (c *cluster) history(ctx context.Context, name string) (*history, error) {
 	return h, nil
 }
 
-func (s *session) showHistories(all []*history, output *outputFlag) error {
+func (s *session) showHistories(all []*history) error {
 	var objects []printed
 	for _, h := range all {
-		objects = append(objects, printed{"ApplicationRecord", h.Namespace, h.Name, h})
+		objects = append(objects, printed{kindRecord, h.Namespace, h.Name, h})
 	}
-	if output.structured() {
-		return output.print(s.Out, false, objects...)
-	}
-	for i, h := range all {
-		if i > 0 {
-			fmt.Fprintln(s.Out)
+	return s.show(false, objects, func(p *printer) {
+		for i, h := range all {
+			if i > 0 {
+				p.line()
+			}
+			if len(all) > 1 {
+				p.line(p.styled(bold, "Mandate "+h.Namespace+"/"+h.Name))
+			}
+			if len(h.Calls) == 0 {
+				fmt.Fprintf(s.ErrOut, "Nothing was sent for %s/%s.\n", h.Namespace, h.Name)
+				continue
+			}
+			p.history(h)
 		}
-		if len(all) > 1 {
-			fmt.Fprintln(s.Out, newPrinter(s.Out).styled(bold, "Mandate "+h.Namespace+"/"+h.Name))
-		}
-		s.showHistory(h)
-	}
-	return nil
+	})
 }
 
-func (s *session) showHistory(h *history) {
-	if len(h.Calls) == 0 {
-		fmt.Fprintf(s.ErrOut, "Nothing was sent for %s/%s.\n", h.Namespace, h.Name)
-		return
-	}
+func (p *printer) history(h *history) {
 	lines := [][]string{{"BEGUN", "CALL", "FOR", "RESULT", "REQUESTS", "REQUESTED BY", "EVIDENCE", "ACTION"}}
 	for i := range h.Calls {
 		lines = append(lines, historyCells(&h.Calls[i]))
 	}
-	fmt.Fprintln(s.Out, strings.Join(aligned(lines), "\n"))
+	p.columns(lines)
 	if h.Earlier > 0 {
-		fmt.Fprintf(s.Out, "\nBefore these: %s, of which the record keeps digests only.\n",
-			plural(int64(h.Earlier), "call"))
+		p.line()
+		p.line("Before these: ", plural(int64(h.Earlier), "call"), ", of which the record keeps digests only.")
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -17,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/plan"
 )
 
 func (s *session) importCommand() *cobra.Command {
@@ -30,34 +29,21 @@ func (s *session) importCommand() *cobra.Command {
 			"knows. The command e-mails nobody. It can be repeated, and continues after an interruption.",
 		Example: "  kubectl mandate import --file onboarding.yaml",
 		Args:    exactArgs(0),
-		RunE: func(command *cobra.Command, _ []string) error {
-			content, err := s.openFile(file)
+		RunE: s.onCluster(func(ctx context.Context, c *cluster, _ []string) error {
+			content, err := s.readFile(file)
 			if err != nil {
 				return err
 			}
-			defer func() { _ = content.Close() }()
-			return s.importFrom(command.Context(), content)
-		},
+			return c.importFrom(ctx, content)
+		}),
 	}
 	command.Flags().StringVarP(&file, "file", "f", "", "Read this file, or with - the standard input.")
 	_ = errors.Join(command.MarkFlagRequired("file"), command.MarkFlagFilename("file")) // the flag exists
 	return command
 }
 
-// openFile opens a file, or with - the standard input.
-func (s *session) openFile(name string) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(s.In), nil
-	}
-	return os.Open(name)
-}
-
 // importFrom writes nothing before all is read and allowed.
-func (s *session) importFrom(ctx context.Context, content io.Reader) error {
-	c, err := s.cluster()
-	if err != nil {
-		return err
-	}
+func (c *cluster) importFrom(ctx context.Context, content []byte) error {
 	found, err := readMoved(content, c.namespace)
 	if err != nil {
 		return err
@@ -67,16 +53,16 @@ func (s *session) importFrom(ctx context.Context, content io.Reader) error {
 	}
 	i := &importer{
 		cluster: c, strict: client.WithFieldValidation(c, metav1.FieldValidationStrict),
-		services: map[serviceKey]service{}, records: map[client.ObjectKey]*v1alpha1.ApplicationRecord{},
+		services: map[plan.ObjectKey]service{}, records: map[client.ObjectKey]*v1alpha1.ApplicationRecord{},
 	}
 	if err := i.write(ctx, found); err != nil {
 		return fmt.Errorf("%w\nNext: repeat the command, which continues", err)
 	}
-	return s.printImport(found, i.results)
+	return c.printImport(found, i.results)
 }
 
 // mayImport looks for what would end an import on its way: namespaces and permissions.
-func (c *cluster) mayImport(ctx context.Context, found *moved) error {
+func (c *cluster) mayImport(ctx context.Context, found []client.Object) error {
 	needed := sets.Set[authorizationv1.ResourceAttributes]{}
 	need := func(namespace, resource, subresource string, verbs ...string) {
 		for _, verb := range verbs {
@@ -86,7 +72,7 @@ func (c *cluster) mayImport(ctx context.Context, found *moved) error {
 		}
 	}
 	namespaces := sets.Set[string]{}
-	for _, object := range found.objects() {
+	for _, object := range found {
 		namespaces.Insert(object.GetNamespace())
 		if s, ok := object.(service); ok {
 			need(s.GetNamespace(), strings.ToLower(kindOf(s))+"s", "", "get", "create")
@@ -105,12 +91,11 @@ func (c *cluster) mayImport(ctx context.Context, found *moved) error {
 		}
 	}
 	for attributes := range needed {
-		review := &authorizationv1.SelfSubjectAccessReview{}
-		review.Spec.ResourceAttributes = &attributes
-		if err := c.Create(ctx, review); err != nil {
+		allowed, err := c.may(ctx, attributes)
+		if err != nil {
 			return explainError(err)
 		}
-		if !review.Status.Allowed {
+		if !allowed {
 			where := "all namespaces"
 			if attributes.Namespace != "" {
 				where = "the namespace " + attributes.Namespace
@@ -128,23 +113,20 @@ func (c *cluster) mayImport(ctx context.Context, found *moved) error {
 }
 
 // printImport shows what needs a person, and counts the others.
-func (s *session) printImport(found *moved, results []importResult) error {
+func (s *session) printImport(found []client.Object, results []importResult) error {
 	p, counts := newPrinter(s.Out), map[string]int64{}
 	lines := [][]string{{"KIND", "NAMESPACE", "NAME", "RESULT", "NEXT"}}
 	for _, r := range results {
 		counts[r.result]++
 		if r.next != "" {
-			lines = append(lines, orDashes(kindOfMoved(r.object), r.object.GetNamespace(), r.object.GetName(), r.result, r.next))
+			lines = append(lines, orDashes(kindOf(r.object), r.object.GetNamespace(), r.object.GetName(), r.result, r.next))
 		}
 	}
 	if len(lines) > 1 {
-		for _, line := range aligned(lines) {
-			p.line(strings.TrimRight(line, " "))
-		}
+		p.columns(lines)
 		p.line()
 	}
-	p.line(fmt.Sprintf("%s, %s and %s in the file.", plural(int64(len(found.services)), "service"),
-		plural(int64(len(found.records)), "ApplicationRecord"), plural(int64(len(found.mandates)), "Mandate")))
+	p.line(countsOf(found), " in the file.")
 	for _, result := range sortedKeys(counts) {
 		p.line(fmt.Sprintf("%s: %d", result, counts[result]))
 	}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/plan"
 )
 
 // What became of an object of the file.
@@ -35,7 +36,7 @@ type importer struct {
 	*cluster
 
 	strict   client.Client // refuses a field that the CRDs do not have
-	services map[serviceKey]service
+	services map[plan.ObjectKey]service
 	records  map[client.ObjectKey]*v1alpha1.ApplicationRecord // as they are here
 	results  []importResult
 }
@@ -57,20 +58,20 @@ func (i *importer) tried(object client.Object, result string, err error) error {
 	return nil
 }
 
-func (i *importer) write(ctx context.Context, found *moved) error {
+func (i *importer) write(ctx context.Context, found []client.Object) error {
 	known := map[client.ObjectKey]bool{}
-	for _, s := range found.services {
+	for _, s := range of[service](found) {
 		if err := i.writeService(ctx, s); err != nil {
 			return err
 		}
 	}
-	for _, record := range found.records {
+	for _, record := range of[*v1alpha1.ApplicationRecord](found) {
 		known[client.ObjectKeyFromObject(record)] = true
 		if err := i.writeRecord(ctx, record); err != nil {
 			return err
 		}
 	}
-	for _, m := range found.mandates {
+	for _, m := range of[*v1alpha1.Mandate](found) {
 		if err := i.writeLostRecord(ctx, m, known[client.ObjectKeyFromObject(m)]); err != nil {
 			return err
 		}
@@ -82,24 +83,23 @@ func (i *importer) write(ctx context.Context, found *moved) error {
 }
 
 func (i *importer) writeService(ctx context.Context, s service) error {
-	i.services[serviceKey{v1alpha1.ServiceKind(kindOf(s)), s.GetNamespace(), s.GetName()}] = s
-	resume := "when nothing else uses the account: kubectl mandate resume "
-	if s.GetNamespace() != "" {
-		resume += "-n " + s.GetNamespace() + " "
-	}
+	i.services[plan.KeyOf(s)] = s
 	status := s.ServiceStatus().DeepCopy()
 	err := i.strict.Create(ctx, s)
 	*s.ServiceStatus() = *status // for records that are made from it
 	switch {
-	case err == nil:
-		i.add(s, resultCreated, resume+strings.ToLower(kindOf(s))+"/"+s.GetName())
-		return nil
 	case apierrors.IsAlreadyExists(err):
 		i.add(s, resultExists, "")
 		return nil
-	default:
+	case err != nil:
 		return i.tried(s, "", err)
 	}
+	resume := "when nothing else uses the account: kubectl mandate resume "
+	if s.GetNamespace() != "" {
+		resume += "-n " + s.GetNamespace() + " "
+	}
+	i.add(s, resultCreated, resume+strings.ToLower(kindOf(s))+"/"+s.GetName())
+	return nil
 }
 
 // writeRecord writes a record, or brings what is here up to it.
@@ -144,7 +144,7 @@ func (i *importer) writeLostRecord(ctx context.Context, m *v1alpha1.Mandate, kno
 		switch {
 		case isRefused(err):
 			i.add(m, resultFailed, fmt.Sprintf("its record is lost, and so is the %s %s: create it, and repeat the command",
-				key.kind, key.name))
+				key.Kind, key.Name))
 			return nil
 		case err != nil:
 			return err

@@ -58,7 +58,7 @@ func (c *cluster) policyPart(ctx context.Context) part {
 }
 
 // operatorParts are the Deployments of the operators and of their receivers, and the leaders.
-func (c *cluster) operatorParts(ctx context.Context, version string, now clock) []part {
+func (c *cluster) operatorParts(ctx context.Context, version string) []part {
 	operators, err := c.deployments(ctx, "", operatorName)
 	if err != nil {
 		return []part{unreadPart("operator", err)}
@@ -77,7 +77,7 @@ func (c *cluster) operatorParts(ctx context.Context, version string, now clock) 
 		if other && p.Result == partWorks {
 			p.Result, p.Next = partFails, "install the plugin of this version: yours is "+version
 		}
-		parts = append(parts, p, c.leaderPart(ctx, o.Namespace, now))
+		parts = append(parts, p, c.leaderPart(ctx, o.Namespace))
 	}
 	const receiver = operatorName + "-receiver"
 	receivers, err := c.deployments(ctx, "", receiver)
@@ -103,7 +103,7 @@ func deploymentPart(name, label string, d *deployment) part {
 }
 
 // leaderPart looks at the Lease of the replica that works.
-func (c *cluster) leaderPart(ctx context.Context, namespace string, now clock) part {
+func (c *cluster) leaderPart(ctx context.Context, namespace string) part {
 	p := part{Name: "leader in " + namespace, Result: partWorks}
 	lease := &coordinationv1.Lease{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: leaseName}, lease)
@@ -115,8 +115,8 @@ func (c *cluster) leaderPart(ctx context.Context, namespace string, now clock) p
 	case spec.HolderIdentity == nil || *spec.HolderIdentity == "" || spec.RenewTime == nil:
 		p.Result, p.Detail = partFails, "no replica leads"
 	default:
-		p.Detail = fmt.Sprintf("%s, renewed %s ago", printable.Text(*spec.HolderIdentity), now.age(spec.RenewTime.Time))
-		if now().Sub(spec.RenewTime.Time) > time.Minute { // four times as long as a leader may be silent
+		p.Detail = fmt.Sprintf("%s, renewed %s ago", printable.Text(*spec.HolderIdentity), c.now.age(spec.RenewTime.Time))
+		if c.now().Sub(spec.RenewTime.Time) > time.Minute { // four times as long as a leader may be silent
 			p.Result = partFails
 		}
 	}
@@ -134,14 +134,13 @@ func (c *cluster) permissionPart(ctx context.Context) part {
 		{"get", "mandates"}, {"watch", "mandates"}, {"patch", "mandates"}, {"create", "mandateactions"},
 		{"decide", "mandates"}, {"adopt", "mandates"},
 	} {
-		review := &authorizationv1.SelfSubjectAccessReview{}
-		review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
+		allowed, err := c.may(ctx, authorizationv1.ResourceAttributes{
 			Namespace: c.namespace, Group: groupName, Resource: asked.resource, Verb: asked.verb,
-		}
-		if err := c.Create(ctx, review); err != nil {
+		})
+		if err != nil {
 			return unreadPart(p.Name, err)
 		}
-		if text := asked.verb + " " + asked.resource; review.Status.Allowed {
+		if text := asked.verb + " " + asked.resource; allowed {
 			may = append(may, text)
 		} else {
 			mayNot = append(mayNot, text)
@@ -157,27 +156,34 @@ func (c *cluster) permissionPart(ctx context.Context) part {
 	return p
 }
 
+// may reports whether the user may do something.
+func (c *cluster) may(ctx context.Context, what authorizationv1.ResourceAttributes) (bool, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{}
+	review.Spec.ResourceAttributes = &what
+	err := c.Create(ctx, review)
+	return review.Status.Allowed, err
+}
+
 // connectionParts are the connections in the namespace, and those that are in none.
 func (c *cluster) connectionParts(ctx context.Context) []part {
 	var parts []part
-	for kind, list := range map[v1alpha1.ServiceKind]client.ObjectList{
-		v1alpha1.ServiceKindIdentityService:        &v1alpha1.IdentityServiceList{},
-		v1alpha1.ServiceKindClusterIdentityService: &v1alpha1.ClusterIdentityServiceList{},
+	for kind, list := range map[string]client.ObjectList{
+		kindService: &v1alpha1.IdentityServiceList{}, kindClusterService: &v1alpha1.ClusterIdentityServiceList{},
 	} {
 		err := c.each(ctx, list, func(object client.Object) {
-			parts = append(parts, connectionPart(printableCopy(object.(service)), kind)) //nolint:forcetypeassert // as listed
+			parts = append(parts, connectionPart(printableCopy(object.(service)))) //nolint:forcetypeassert // as listed
 		}, client.InNamespace(c.namespace))
 		if err != nil {
-			parts = append(parts, unreadPart(string(kind)+"s", err))
+			parts = append(parts, unreadPart(kind+"s", err))
 		}
 	}
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.Name, b.Name) })
 	return parts
 }
 
-func connectionPart(s service, kind v1alpha1.ServiceKind) part {
+func connectionPart(s service) part {
 	ready := viewOf(s.ServiceStatus().Conditions, v1alpha1.ConditionReady)
-	p := part{Name: string(kind) + " " + s.GetName(), Result: partWorks}
+	p := part{Name: kindOf(s) + " " + s.GetName(), Result: partWorks}
 	p.Detail = "Ready=" + ready.Status + ", " + ready.Reason
 	switch {
 	case ready.Status == "":

@@ -57,6 +57,36 @@ func TestKubectlRunsThePlugin(t *testing.T) {
 	}
 }
 
+// TestPlanMergesAsKubectl plans what kubectl apply merges itself, and then applies it.
+func TestPlanMergesAsKubectl(t *testing.T) {
+	testenv.SkipIfShort(t)
+	w := newWorld(t, sandbox.Options{})
+	kubectl := func(stdin string, arguments ...string) {
+		arguments = append(arguments, "--kubeconfig", w.kubeconfig, "--namespace", w.namespace)
+		command := exec.CommandContext(t.Context(), env.Kubectl, arguments...)
+		command.Stdin = strings.NewReader(stdin)
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("kubectl %v: %v\n%s", arguments, err, output)
+		}
+	}
+	suspend := func(value string) { // as somebody else
+		patch := `{"spec":{"suspend":` + value + `}}`
+		kubectl("", "patch", "mandate", "acme", "--type=merge", "--field-manager=another", "-p", patch)
+	}
+	plain, m := mandateYAML("acme", ""), &v1alpha1.Mandate{ObjectMeta: w.named("acme")}
+	kubectl(mandateYAML("acme", ", suspend: true"), "apply", "-f", "-")
+	suspend("false")
+	for _, change := range []string{"changed", "unchanged"} { // what kubectl applied last has suspend, and then has not
+		suspend("true")
+		w.contains(w.run(plain, 0, "plan", "-f", "-", "-o", "json"), `"change": "`+change+`"`)
+		kubectl(plain, "apply", "-f", "-")
+		w.check(w.Get(w.Context(), client.ObjectKeyFromObject(m), m))
+		if m.Spec.Suspend != (change == "unchanged") {
+			t.Errorf("planned %s, and suspend is %t", change, m.Spec.Suspend)
+		}
+	}
+}
+
 // withExecPlugin has kubectl and the plugin get their credentials from a program, as those of cloud providers do.
 func (w *world) withExecPlugin() {
 	w.Helper()

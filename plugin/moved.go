@@ -1,19 +1,16 @@
 package plugin
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -21,48 +18,24 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/reference"
 	"github.com/mandate-io/idv/operator/ledger"
+	"github.com/mandate-io/idv/operator/plan"
 )
 
-// moved are objects on their way to another cluster.
-type moved struct {
-	services []service
-	records  []*v1alpha1.ApplicationRecord
-	mandates []*v1alpha1.Mandate
+// of are those of some objects that have a type.
+func of[T client.Object](objects []client.Object) (found []T) {
+	for _, object := range objects {
+		if object, ok := object.(T); ok {
+			found = append(found, object)
+		}
+	}
+	return found
 }
 
-func (f *moved) add(object client.Object) {
-	switch object := object.(type) {
-	case service:
-		f.services = append(f.services, object)
-	case *v1alpha1.ApplicationRecord:
-		f.records = append(f.records, object)
-	case *v1alpha1.Mandate:
-		f.mandates = append(f.mandates, object)
-	}
-}
-
-func kindOfMoved(object client.Object) string {
-	switch object := object.(type) {
-	case service:
-		return kindOf(object)
-	case *v1alpha1.ApplicationRecord:
-		return "ApplicationRecord"
-	default:
-		return kindMandate
-	}
-}
-
-func (f *moved) objects() (objects []client.Object) {
-	for _, object := range f.services {
-		objects = append(objects, object)
-	}
-	for _, object := range f.records {
-		objects = append(objects, object)
-	}
-	for _, object := range f.mandates {
-		objects = append(objects, object)
-	}
-	return objects
+// countsOf says how many objects there are of each kind that moves.
+func countsOf(objects []client.Object) string {
+	return fmt.Sprintf("%s, %s and %s", plural(int64(len(of[service](objects))), "service"),
+		plural(int64(len(of[*v1alpha1.ApplicationRecord](objects))), "ApplicationRecord"),
+		plural(int64(len(of[*v1alpha1.Mandate](objects))), "Mandate"))
 }
 
 // lostRecord is the recordUID of a record whose own one is not known. The operator takes every record for restored that
@@ -85,91 +58,56 @@ func makePortable(object client.Object) {
 		delete(portable.Annotations, annotation)
 	}
 	switch object := object.(type) {
-	case *v1alpha1.Mandate:
-		object.ObjectMeta = portable
 	case *v1alpha1.ApplicationRecord:
 		object.Spec.RecordUID = cmp.Or(object.Spec.RecordUID, object.UID, lostRecord)
-		object.ObjectMeta = portable
-	case *v1alpha1.IdentityService:
-		object.ObjectMeta, object.Spec.Creation.Suspend = portable, true
-	case *v1alpha1.ClusterIdentityService:
-		object.ObjectMeta, object.Spec.Creation.Suspend = portable, true
+	case service:
+		object.Settings().Creation.Suspend = true
 	}
+	//nolint:forcetypeassert // as of each object
+	portable.DeepCopyInto(object.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta))
 }
 
-// readMoved reads all objects of YAML documents and lists. Their text can be personal data, so no error quotes it.
-func readMoved(content io.Reader, namespace string) (*moved, error) {
-	found, seen := &moved{}, map[string]bool{}
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(content))
-	for number := 1; ; number++ {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return found, nil
-		}
-		if err == nil {
-			document, err = yaml.YAMLToJSONStrict(document)
-		}
+// readMoved reads all objects of YAML documents and lists. No key is there twice, which could hide a value.
+func readMoved(content []byte, namespace string) (found []client.Object, err error) {
+	seen := sets.Set[plan.ObjectKey]{}
+	err = eachObject(content, yaml.YAMLToJSONStrict, func(read *unstructured.Unstructured) error {
+		object, err := movedObject(read, namespace)
 		if err != nil {
-			return nil, fmt.Errorf("document %d is no YAML object", number)
+			return err
 		}
-		if string(document) == "null" {
-			continue
+		key := plan.KeyOf(object)
+		if seen.Has(key) {
+			return fmt.Errorf("the %s is there twice: keep the newer one", key)
 		}
-		if err := found.addDocument(document, namespace, seen); err != nil {
-			return nil, fmt.Errorf("document %d: %w", number, err)
-		}
-	}
+		seen.Insert(key)
+		makePortable(object)
+		found = append(found, object)
+		return nil
+	})
+	return found, err
 }
 
-// addDocument adds an object, or those of a list.
-func (f *moved) addDocument(document []byte, namespace string, seen map[string]bool) error {
-	var read struct {
-		metav1.TypeMeta
-		Items []json.RawMessage `json:"items"`
-	}
-	if json.Unmarshal(document, &read) == nil && strings.HasSuffix(read.Kind, "List") {
-		for _, item := range read.Items {
-			if err := f.addDocument(item, namespace, seen); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	version := v1alpha1.SchemeGroupVersion
-	made, err := scheme().New(version.WithKind(read.Kind))
+func movedObject(read *unstructured.Unstructured, namespace string) (client.Object, error) {
+	kind := read.GetKind()
+	made, err := scheme().New(read.GroupVersionKind())
 	object, ok := made.(client.Object)
-	if err != nil || !ok || read.APIVersion != version.String() || read.Kind == kindAction {
-		return fmt.Errorf("it is no service, ApplicationRecord or Mandate of %s", version)
+	if err != nil || !ok || read.GetAPIVersion() != v1alpha1.SchemeGroupVersion.String() || kind == kindAction {
+		return nil, fmt.Errorf("it is no service, ApplicationRecord or Mandate of %s", v1alpha1.SchemeGroupVersion)
 	}
-	if yaml.UnmarshalStrict(document, object) != nil {
-		return fmt.Errorf("the %s has fields that this version of the plugin does not know, or values that it cannot read: "+
-			"use the version that has written it", read.Kind)
+	if runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(read.Object, object, true) != nil {
+		return nil, fmt.Errorf("the %s has fields that this version of the plugin does not know, or values that it cannot "+
+			"read: use the version that has written it", kind)
 	}
-	if object.GetNamespace() == "" && read.Kind != string(v1alpha1.ServiceKindClusterIdentityService) {
+	if object.GetNamespace() == "" && kind != kindClusterService {
 		object.SetNamespace(namespace)
 	}
-	key := read.Kind + " " + object.GetNamespace() + "/" + object.GetName()
 	switch {
 	case len(validation.IsDNS1123Subdomain(object.GetName())) > 0:
-		return fmt.Errorf("the %s has no name, or none that Kubernetes allows", read.Kind)
+		return nil, fmt.Errorf("the %s has no name, or none that Kubernetes allows", kind)
 	case object.GetNamespace() != "" && len(validation.IsDNS1123Label(object.GetNamespace())) > 0:
-		return fmt.Errorf("the %s %s is in no namespace that Kubernetes allows", read.Kind, object.GetName())
-	case seen[key]:
-		return fmt.Errorf("the %s is there twice: keep the newer one", key)
+		return nil, fmt.Errorf("the %s %s is in no namespace that Kubernetes allows", kind, object.GetName())
 	}
-	seen[key] = true
-	makePortable(object)
-	f.add(object)
-	return nil
-}
-
-// serviceOf names the service of a Mandate, which may lack the defaults of the API server.
-func serviceOf(m *v1alpha1.Mandate) serviceKey {
-	name := cmp.Or(m.Spec.ServiceRef.Name, "default")
-	if m.Spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService {
-		return serviceKey{m.Spec.ServiceRef.Kind, "", name}
-	}
-	return serviceKey{v1alpha1.ServiceKindIdentityService, m.Namespace, name}
+	return object, nil
 }
 
 // recordFromStatus is in place of a record that is not there. It has the application that the status shows. If that
@@ -182,7 +120,7 @@ func recordFromStatus(m *v1alpha1.Mandate, s service) *v1alpha1.ApplicationRecor
 		Account: cmp.Or(s.ServiceStatus().Account, lostAccount),
 		Reference: cmp.Or(m.Status.Reference, m.Spec.Reference,
 			reference.Mandate(settings.ReferencePrefix, m.Namespace, m.Name)),
-		ServiceRef:    v1alpha1.IdentityServiceReference{Kind: key.kind, Name: key.name},
+		ServiceRef:    v1alpha1.IdentityServiceReference{Kind: v1alpha1.ServiceKind(key.Kind), Name: key.Name},
 		MandateRef:    v1alpha1.RecordedMandate{UID: lostRecord},
 		ApplicationID: m.Status.ApplicationID, CreatedTime: m.Status.CreatedTime,
 	}

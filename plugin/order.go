@@ -26,10 +26,8 @@ type order struct {
 	// propose says what to set in a Mandate, or why nothing can be set.
 	propose func(m *v1alpha1.Mandate) (*proposal, error)
 
-	yes, refresh     bool
-	selector, dryRun string
-	timeout          time.Duration
-	output           outputFlag
+	refresh bool
+	dryRun  string
 }
 
 // A proposal is what to set in one Mandate.
@@ -45,16 +43,15 @@ type proposal struct {
 func (o *order) addTo(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVarP(&o.selector, "selector", "l", "", "Use the Mandates with these labels. Default: those named.")
-	flags.BoolVarP(&o.yes, "yes", "y", false, "Skip the confirmation.")
+	o.addYes(command)
 	flags.BoolVar(&o.refresh, "refresh", true,
 		"Have the operator read the applications first. With --dry-run, only if it is given.")
 	flags.StringVar(&o.dryRun, "dry-run", "none",
 		"With client, change nothing, and print what would be set.")
 	flags.Lookup("dry-run").NoOptDefVal = "client"
-	_ = command.RegisterFlagCompletionFunc("dry-run", // the flag exists
-		cobra.FixedCompletions([]string{"none", "client"}, noFiles))
-	addTimeout(command, &o.timeout, time.Minute)
-	o.output.addTo(command)
+	completeFlag(command, "dry-run", "none", "client")
+	addTimeout(command, time.Minute)
+	o.addOutput(command)
 }
 
 func (o *order) run(command *cobra.Command, names []string) error {
@@ -65,19 +62,21 @@ func (o *order) run(command *cobra.Command, names []string) error {
 	case len(names) == 0 == (o.selector == ""):
 		return fmt.Errorf("name Mandates, or select them with --selector; see %s --help", command.CommandPath())
 	}
-	c, err := o.cluster()
-	if err != nil {
-		return err
-	}
-	ctx := command.Context()
-	mandates, err := c.mandates(ctx, names, o.selector)
+	o.refresh = o.refresh && (!isDry || command.Flags().Changed("refresh"))
+	return o.onCluster(func(ctx context.Context, c *cluster, names []string) error {
+		return o.set(ctx, c, names, isDry)
+	})(command, names)
+}
+
+func (o *order) set(ctx context.Context, c *cluster, names []string, isDry bool) error {
+	mandates, err := c.mandates(ctx, names)
 	switch {
 	case err != nil:
 		return err
 	case len(mandates) == 0:
 		return fmt.Errorf("no Mandate in the namespace %s has these labels; nothing was changed", c.namespace)
 	}
-	if o.refresh && (!isDry || command.Flags().Changed("refresh")) {
+	if o.refresh {
 		if err := o.read(ctx, c, mandates); err != nil {
 			return err
 		}
@@ -96,15 +95,15 @@ func (o *order) run(command *cobra.Command, names []string) error {
 		}
 		objects = append(objects, o.manifest(p))
 	}
-	if output := &o.output; len(objects) > 0 {
-		problems = append(problems, output.print(o.Out, false, objects...))
+	if len(objects) > 0 {
+		problems = append(problems, o.print(false, objects...))
 	}
 	return errors.Join(problems...)
 }
 
 // read has the operator read the applications, all at once, so that what is shown next is what the service shows now.
 func (o *order) read(ctx context.Context, c *cluster, mandates []v1alpha1.Mandate) error {
-	ctx, cancel := withTimeout(ctx, o.timeout)
+	ctx, cancel := o.withTimeout(ctx)
 	defer cancel()
 	var requests []*refreshRequest
 	for i := range mandates {
@@ -154,7 +153,7 @@ func (o *order) proposal(m *v1alpha1.Mandate, isDry bool) (*proposal, error) {
 	p.mandate = m
 	if reason := gitOpsWarning(m, o.field); reason != "" && !p.isSet && !isDry {
 		text, asYAML := &bytes.Buffer{}, outputFlag{format: "yaml"}
-		err := asYAML.print(text, false, o.manifest(p))
+		err := asYAML.printTo(text, false, o.manifest(p))
 		return nil, errors.Join(fmt.Errorf("the Mandate %s: %s Nothing was changed. Commit this:\n%s",
 			m.Name, reason, strings.TrimSpace(text.String())), err)
 	}
@@ -179,16 +178,12 @@ func (o *order) confirmAll(proposals []*proposal) error {
 	for _, p := range proposals {
 		questions = append(questions, p.question)
 	}
-	return o.confirm(o.yes, strings.Join(questions, "\n")+" This cannot be undone.")
+	return o.confirm(strings.Join(questions, "\n") + " This cannot be undone.")
 }
 
 // manifest has what a proposal sets, and nothing else.
 func (o *order) manifest(p *proposal) printed {
-	return printed{view: map[string]any{
-		"apiVersion": v1alpha1.SchemeGroupVersion.String(), "kind": kindMandate,
-		"metadata": map[string]any{"namespace": p.mandate.Namespace, "name": p.mandate.Name},
-		"spec":     map[string]any{o.field: p.value},
-	}}
+	return printed{view: manifestOf(p.mandate, map[string]any{o.field: p.value})}
 }
 
 func (o *order) apply(ctx context.Context, c *cluster, p *proposal, isDry bool) error {
@@ -198,7 +193,7 @@ func (o *order) apply(ctx context.Context, c *cluster, p *proposal, isDry bool) 
 	} else if err := c.setIfUnchanged(ctx, p); err != nil {
 		return err
 	}
-	out := o.output.text(o.session)
+	out := o.text()
 	fmt.Fprintf(out, "%s %s.\n", how, p.text)
 	if !isDry {
 		fmt.Fprintln(out, p.next)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
@@ -23,14 +24,12 @@ type outputFlag struct {
 // commonFormats are those of every command.
 var commonFormats = []string{"json", "yaml", "name", "jsonpath=TEMPLATE", "go-template=TEMPLATE"}
 
-func (o *outputFlag) addTo(command *cobra.Command, own ...string) {
-	o.own = own
-	formats := slices.Concat(own, commonFormats)
+func (s *session) addOutput(command *cobra.Command, own ...string) {
+	o, formats := &s.output, slices.Concat(own, commonFormats)
 	command.Flags().StringVarP(&o.format, "output", "o", "", "Print as "+strings.Join(formats, "|")+". Default: text.")
-	_ = command.RegisterFlagCompletionFunc("output", // the flag exists
-		cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	completeFlag(command, "output", formats...)
 	command.PreRunE = func(*cobra.Command, []string) error {
-		if !o.structured() {
+		if o.own = own; !o.structured() {
 			return nil
 		}
 		_, err := o.flags().ToPrinter()
@@ -49,14 +48,12 @@ func (o *outputFlag) flags() *genericclioptions.PrintFlags {
 	return genericclioptions.NewPrintFlags("").WithDefaultOutput(o.format)
 }
 
-func (o *outputFlag) wide() bool { return o.format == "wide" }
-
 // structured reports whether a program reads the output.
 func (o *outputFlag) structured() bool { return o.format != "" && !slices.Contains(o.own, o.format) }
 
 // text is where a command writes what people read: a program that reads objects gets nothing else.
-func (o *outputFlag) text(s *session) io.Writer {
-	if o.structured() {
+func (s *session) text() io.Writer {
+	if s.output.structured() {
 		return s.ErrOut
 	}
 	return s.Out
@@ -69,11 +66,32 @@ type printed struct {
 	view any
 }
 
+// printedOf is what a command prints of an object.
+func printedOf(object client.Object, view any) printed {
+	return printed{kindOf(object), object.GetNamespace(), object.GetName(), view}
+}
+
 // viewPrefix begins the API group of views, so that nobody takes one for the object that it is of.
 const viewPrefix = "view."
 
-// print prints one object or, as kubectl does for all that it lists, a List. Without --output, it prints nothing.
-func (o *outputFlag) print(out io.Writer, isList bool, all ...printed) error {
+// show prints objects for a program, if --output says so, or else what write writes for people.
+func (s *session) show(isList bool, all []printed, write func(p *printer)) error {
+	if s.output.structured() {
+		return s.print(isList, all...)
+	}
+	p := newPrinter(s.Out)
+	write(p)
+	_, err := fmt.Fprint(s.Out, p.String())
+	return err
+}
+
+// print prints objects to the standard output.
+func (s *session) print(isList bool, all ...printed) error {
+	return s.output.printTo(s.Out, isList, all...)
+}
+
+// printTo prints one object or, as kubectl does for all that it lists, a List. Without --output, it prints nothing.
+func (o *outputFlag) printTo(out io.Writer, isList bool, all ...printed) error {
 	if !o.structured() {
 		return nil
 	}

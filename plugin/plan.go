@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/operator/plan"
@@ -23,9 +24,7 @@ type planOptions struct {
 	recursive bool
 	from, to  string // Git revisions
 	prune     bool
-	selector  string
 	dryRun    string
-	output    outputFlag
 }
 
 func (s *session) planCommand() *cobra.Command {
@@ -41,23 +40,26 @@ func (s *session) planCommand() *cobra.Command {
 		Example: "  kubectl mandate plan -f onboarding -R\n" +
 			"  kustomize build overlays/production | kubectl mandate plan -f -\n" +
 			"  kubectl mandate plan -k overlays/production --from origin/main -o markdown",
-		Args: exactArgs(0),
-		RunE: func(command *cobra.Command, _ []string) error {
-			if err := o.validate(); err != nil {
-				return err
+		Args: func(command *cobra.Command, arguments []string) error {
+			return cmp.Or(exactArgs(0)(command, arguments), o.validate())
+		},
+		RunE: s.onCluster(func(ctx context.Context, c *cluster, _ []string) error {
+			selector, err := labels.Parse(s.selector)
+			if err != nil {
+				return fmt.Errorf("--selector %q: %w", s.selector, err)
 			}
-			made, err := s.makePlan(command.Context(), o)
+			made, err := c.makePlan(ctx, o, selector)
 			if err != nil {
 				return explainError(err)
 			}
-			if err := s.printPlan(made, &o.output); err != nil {
+			if err := s.printPlan(made); err != nil {
 				return err
 			}
 			if made.Sends {
 				return &exitError{code: exitWouldSend}
 			}
 			return nil
-		},
+		}),
 	}
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
@@ -69,10 +71,10 @@ func (s *session) planCommand() *cobra.Command {
 	flags.StringVar(&o.to, "to", "", "Git revision with the change. Default: the files as they are.")
 	flags.BoolVar(&o.prune, "prune", false,
 		"Plan the deletion of what the manifests do not have of their namespaces. Default: false.")
-	flags.StringVarP(&o.selector, "selector", "l", "", "Labels of what --prune deletes. Default: all.")
+	flags.StringVarP(&s.selector, "selector", "l", "", "Labels of what --prune deletes. Default: all.")
 	flags.StringVar(&o.dryRun, "dry-run", "none",
 		"With server, have the API server check each manifest, which needs permission to apply it. Default: none.")
-	o.output.addTo(command, "markdown")
+	s.addOutput(command, "markdown")
 	return command
 }
 
@@ -89,19 +91,12 @@ func (o *planOptions) validate() error {
 	if !slices.Contains([]string{"none", "server"}, o.dryRun) {
 		return fmt.Errorf("--dry-run %q: use none or server", o.dryRun)
 	}
-	if _, err := labels.Parse(o.selector); err != nil {
-		return fmt.Errorf("--selector %q: %w", o.selector, err)
-	}
 	return nil
 }
 
 // makePlan reads the manifests and the cluster, and plans.
-func (s *session) makePlan(ctx context.Context, o *planOptions) (*plan.Plan, error) {
-	c, err := s.cluster()
-	if err != nil {
-		return nil, err
-	}
-	read := manifestReader{options: o, stdin: s.In, namespace: c.namespace}
+func (c *cluster) makePlan(ctx context.Context, o *planOptions, selector labels.Selector) (*plan.Plan, error) {
+	read := manifestReader{c, o}
 	manifests, earlier, err := read.revisions(ctx)
 	if err != nil {
 		return nil, err
@@ -112,7 +107,7 @@ func (s *session) makePlan(ctx context.Context, o *planOptions) (*plan.Plan, err
 		return nil, err
 	}
 	input.Cluster, input.Unknown = seen.objects, seen.unknown
-	input.Pruned = prunedBy(o, seen.objects, manifests, earlier)
+	input.Pruned = prunedBy(o.prune, selector, seen.objects, manifests, earlier)
 	if o.dryRun == "server" {
 		if err := c.dryRun(ctx, input.Manifests, seen.objects); err != nil {
 			return nil, err
@@ -124,27 +119,27 @@ func (s *session) makePlan(ctx context.Context, o *planOptions) (*plan.Plan, err
 // prunedBy are the objects of the cluster that a tool would delete: those of the earlier manifests, or all, that the
 // manifests do not have.
 func prunedBy(
-	o *planOptions, cluster []client.Object, manifests, earlier []plan.Manifest,
+	all bool, selector labels.Selector, cluster []client.Object, manifests, earlier []plan.Manifest,
 ) (pruned []plan.ObjectKey) {
-	kept := map[plan.ObjectKey]bool{}
-	for i := range manifests {
-		kept[manifests[i].KeyOf()] = true
-	}
-	before := map[plan.ObjectKey]bool{}
-	for i := range earlier {
-		before[earlier[i].KeyOf()] = true
-	}
-	selector, _ := labels.Parse(o.selector) // validate has parsed it
+	kept, before := keysOf(manifests), keysOf(earlier)
 	for _, object := range cluster {
-		key, prunable := plan.KeyOf(object), isPrunable(object)
-		all := o.prune && (key.Kind == "Mandate" || key.Kind == "MandateAction") &&
+		key := plan.KeyOf(object)
+		selected := all && (key.Kind == kindMandate || key.Kind == kindAction) &&
 			selector.Matches(labels.Set(object.GetLabels()))
-		if !kept[key] && prunable && (before[key] || all) {
+		if isPrunable(object) && (selected || before.Has(key)) && !kept.Has(key) {
 			pruned = append(pruned, key)
 		}
 	}
 	slices.SortFunc(pruned, func(a, b plan.ObjectKey) int { return cmp.Compare(a.String(), b.String()) })
 	return pruned
+}
+
+func keysOf(manifests []plan.Manifest) sets.Set[plan.ObjectKey] {
+	keys := sets.Set[plan.ObjectKey]{}
+	for i := range manifests {
+		keys.Insert(manifests[i].KeyOf())
+	}
+	return keys
 }
 
 // dryRun has the API server say what it makes of each manifest.
@@ -187,17 +182,12 @@ func isPrunable(object client.Object) bool {
 		!slices.ContainsFunc(options, func(o string) bool { return strings.TrimSpace(o) == "Prune=false" })
 }
 
-func (s *session) printPlan(made *plan.Plan, output *outputFlag) error {
-	switch {
-	case output.structured():
-		return output.print(s.Out, false, printed{kind: "Plan", name: "plan", view: made})
-	case output.format == "markdown":
-		_, err := fmt.Fprint(s.Out, markdownOf(made))
-		return err
-	default:
-		p := newPrinter(s.Out)
-		p.plan(made)
-		_, err := fmt.Fprint(s.Out, p.String())
-		return err
-	}
+func (s *session) printPlan(made *plan.Plan) error {
+	return s.show(false, []printed{{kind: "Plan", name: "plan", view: made}}, func(p *printer) {
+		if s.output.format == "markdown" {
+			p.WriteString(markdownOf(made))
+		} else {
+			p.plan(made)
+		}
+	})
 }

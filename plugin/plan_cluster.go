@@ -6,7 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -43,7 +43,7 @@ func (c *cluster) readForPlan(
 			return nil, err
 		}
 	}
-	if len(seen.clusterServices()) == 0 {
+	if len(of[*v1alpha1.ClusterIdentityService](seen.objects)) == 0 {
 		return seen, nil
 	}
 	for _, namespace := range namespaces {
@@ -56,23 +56,16 @@ func (c *cluster) readForPlan(
 
 // clusterServicesOf are the names of the ClusterIdentityServices that Mandates refer to.
 func clusterServicesOf(objects []client.Object, manifests []plan.Manifest) []string {
-	names := sets.Set[string]{}
-	add := func(kind, name string) {
-		if kind == string(v1alpha1.ServiceKindClusterIdentityService) {
-			names.Insert(name)
-		}
-	}
-	for _, object := range objects {
-		if m, ok := object.(*v1alpha1.Mandate); ok {
-			add(string(m.Spec.ServiceRef.Kind), m.Spec.ServiceRef.Name)
-		}
-	}
+	mandates, names := of[*v1alpha1.Mandate](objects), sets.Set[string]{}
 	for i := range manifests {
-		reference := func(field string) string {
-			text, _, _ := unstructured.NestedString(manifests[i].Object.Object, "spec", "serviceRef", field)
-			return text
+		m := &v1alpha1.Mandate{}
+		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(manifests[i].Object.Object, m) // others name no service
+		mandates = append(mandates, m)
+	}
+	for _, m := range mandates {
+		if key := serviceOf(m); key.Kind == kindClusterService {
+			names.Insert(key.Name)
 		}
-		add(reference("kind"), cmp.Or(reference("name"), "default"))
 	}
 	return sets.List(names)
 }
@@ -98,23 +91,13 @@ func recordedService(name string, objects []client.Object) *v1alpha1.ClusterIden
 	service.Spec.BaseURL = "https://unknown.invalid"
 	service.Spec.NamespaceSelector = &metav1.LabelSelector{}
 	service.Spec.ReferencePolicy = v1alpha1.ReferencePolicyAny
-	for _, object := range objects {
-		record, ok := object.(*v1alpha1.ApplicationRecord)
-		if ok && record.Spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService &&
-			record.Spec.ServiceRef.Name == name {
+	for _, record := range of[*v1alpha1.ApplicationRecord](objects) {
+		ref := record.Spec.ServiceRef
+		if ref.Kind == v1alpha1.ServiceKindClusterIdentityService && ref.Name == name {
 			service.Spec.BaseURL, service.Status.Account = record.Spec.ServiceURL, record.Spec.Account
 		}
 	}
 	return service
-}
-
-func (s *seenCluster) clusterServices() (services []*v1alpha1.ClusterIdentityService) {
-	for _, object := range s.objects {
-		if service, ok := object.(*v1alpha1.ClusterIdentityService); ok {
-			services = append(services, service)
-		}
-	}
-	return services
 }
 
 // readNamespace reads the labels of a namespace. If the user may not, ClusterIdentityServices are taken for open to it.
@@ -122,7 +105,7 @@ func (c *cluster) readNamespace(ctx context.Context, name string, seen *seenClus
 	namespace := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
 	switch err := c.Get(ctx, client.ObjectKey{Name: name}, namespace); {
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
-		for _, service := range seen.clusterServices() {
+		for _, service := range of[*v1alpha1.ClusterIdentityService](seen.objects) {
 			service.Spec.NamespaceSelector = &metav1.LabelSelector{}
 			seen.unknown[plan.KeyOf(service)] = cmp.Or(seen.unknown[plan.KeyOf(service)], plan.UnreadNamespace)
 		}

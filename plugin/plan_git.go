@@ -1,15 +1,15 @@
 package plugin
 
 import (
-	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -26,31 +26,31 @@ func checkOut(ctx context.Context, path, revision string) (tree checkedOut, err 
 		return tree, err
 	}
 	within := nearestDirectory(absolute)
-	top, err := git(ctx, within, "rev-parse", "--show-toplevel")
+	place, err := git(ctx, within, "rev-parse", "--show-toplevel", "--show-prefix")
 	if err != nil {
 		return tree, err
 	}
+	root, prefix, _ := strings.Cut(strings.TrimSpace(string(place)), "\n")
 	commit, err := git(ctx, within, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
 		return tree, fmt.Errorf("the Git revision %q does not exist here; a shallow clone has few", revision)
 	}
-	root := strings.TrimSpace(string(top))
-	if resolved, err := filepath.EvalSymlinks(within); err == nil { // as Git names it
-		absolute = filepath.Join(resolved, strings.TrimPrefix(absolute, within))
-	}
-	relative, err := filepath.Rel(root, absolute)
+	archive, err := git(ctx, root, "archive", "--format=zip", strings.TrimSpace(string(commit)))
 	if err != nil {
 		return tree, err
 	}
-	archive, err := git(ctx, root, "archive", "--format=tar", strings.TrimSpace(string(commit)))
+	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		return tree, err
 	}
+	files.File = slices.DeleteFunc(files.File, func(file *zip.File) bool {
+		return file.Mode()&fs.ModeSymlink != 0 // it can lead anywhere
+	})
 	if tree.dir, err = os.MkdirTemp("", "kubectl-mandate-"); err != nil {
 		return tree, err
 	}
-	tree.path = filepath.Join(tree.dir, relative)
-	return tree, unpack(tree.dir, archive)
+	tree.path = filepath.Join(tree.dir, prefix, strings.TrimPrefix(absolute, within))
+	return tree, os.CopyFS(tree.dir, files)
 }
 
 // nearestDirectory is a path, or the next directory above it that exists: a revision can have what the files have not.
@@ -73,42 +73,4 @@ func git(ctx context.Context, dir string, arguments ...string) ([]byte, error) {
 		return nil, fmt.Errorf("git %s: %w\n%s", arguments[0], err, strings.TrimSpace(said.String()))
 	}
 	return output, nil
-}
-
-// unpack writes the files of an archive below a directory. Links are left out: they can lead anywhere.
-func unpack(dir string, archive []byte) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // it was read only
-	reader := tar.NewReader(bytes.NewReader(archive))
-	for {
-		header, err := reader.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case header.Typeflag == tar.TypeDir:
-			err = root.MkdirAll(filepath.Clean(header.Name), 0o700)
-		case header.Typeflag == tar.TypeReg:
-			err = unpackFile(root, header.Name, reader)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func unpackFile(root *os.Root, name string, content io.Reader) error {
-	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	file, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, content)
-	return errors.Join(err, file.Close())
 }

@@ -1,20 +1,15 @@
 package plugin
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -24,9 +19,9 @@ import (
 
 // manifestReader reads the manifests of a plan.
 type manifestReader struct {
-	options   *planOptions
-	stdin     io.Reader
-	namespace string // of manifests that name none
+	*cluster
+
+	options *planOptions
 }
 
 // revisions are the manifests of the change, and those of the revision before it, if there is one.
@@ -83,21 +78,26 @@ func (r *manifestReader) read(path string) ([]plan.Manifest, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.parse(path, bytes.NewReader(content))
+		return r.parse(path, content)
 	case path == "-":
-		return r.parse("the standard input", r.stdin)
+		content, err := r.readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		return r.parse("the standard input", content)
 	}
-	files, err := r.filesIn(path)
+	files, err := resource.ExpandPathsToFileVisitors(nil, path, r.options.recursive, resource.FileExtensions, nil)
 	if err != nil {
 		return nil, err
 	}
 	var manifests []plan.Manifest
-	for _, name := range files {
+	for _, file := range files {
+		name := file.(*resource.FileVisitor).Path //nolint:forcetypeassert // as each is
 		content, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		found, err := r.parse(name, bytes.NewReader(content))
+		found, err := r.parse(name, content)
 		if err != nil {
 			return nil, err
 		}
@@ -106,82 +106,28 @@ func (r *manifestReader) read(path string) ([]plan.Manifest, error) {
 	return manifests, nil
 }
 
-// manifestExtensions are those of the files that kubectl reads of a directory.
-var manifestExtensions = []string{".json", ".yaml", ".yml"}
-
-// filesIn are the files that a path means, in the order of their names.
-func (r *manifestReader) filesIn(path string) (files []string, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	err = filepath.WalkDir(path, func(name string, entry os.DirEntry, err error) error {
+// parse reads the objects of a stream of YAML documents, and takes those that a plan knows.
+func (r *manifestReader) parse(source string, content []byte) (manifests []plan.Manifest, err error) {
+	err = eachObject(content, yaml.YAMLToJSON, func(object *unstructured.Unstructured) error {
+		planned, clusterScoped := plan.IsPlanned(object)
 		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && name != path && !r.options.recursive:
-			return filepath.SkipDir
-		case !entry.IsDir() && slices.Contains(manifestExtensions, filepath.Ext(name)):
-			files = append(files, name)
+		case !planned:
+			return nil
+		case object.GetName() == "" && object.GetGenerateName() == "":
+			return fmt.Errorf("a %s has no metadata.name", object.GetKind())
+		case object.GetName() == "": // each apply makes another one
+			object.SetName(object.GetGenerateName() + "plan")
 		}
+		if object.GetNamespace() == "" && !clusterScoped {
+			object.SetNamespace(r.namespace)
+		}
+		manifests = append(manifests, plan.Manifest{Object: object})
 		return nil
 	})
-	return files, err
-}
-
-// parse reads the objects of a stream of YAML documents, and takes those that a plan knows. The text of a file can be
-// personal data, so an error does not quote it.
-func (r *manifestReader) parse(source string, content io.Reader) (manifests []plan.Manifest, err error) {
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(content))
-	for number := 1; ; number++ {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return manifests, nil
-		}
-		object := &unstructured.Unstructured{}
-		if err != nil || yaml.Unmarshal(document, &object.Object) != nil {
-			return nil, fmt.Errorf("%s: document %d is no YAML object", source, number)
-		}
-		if len(object.Object) == 0 {
-			continue
-		}
-		found, err := r.manifestsOf(object)
-		if err != nil {
-			return nil, fmt.Errorf("%s: document %d: %w", source, number, err)
-		}
-		manifests = append(manifests, found...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-}
-
-// manifestsOf are the objects that a plan knows of one, which can be a list.
-func (r *manifestReader) manifestsOf(object *unstructured.Unstructured) (manifests []plan.Manifest, err error) {
-	if items, isList := object.Object["items"].([]any); isList && strings.HasSuffix(object.GetKind(), "List") {
-		for _, item := range items {
-			fields, _ := item.(map[string]any)
-			found, err := r.manifestsOf(&unstructured.Unstructured{Object: fields})
-			if err != nil {
-				return nil, err
-			}
-			manifests = append(manifests, found...)
-		}
-		return manifests, nil
-	}
-	planned, clusterScoped := plan.IsPlanned(object)
-	switch {
-	case !planned:
-		return nil, nil
-	case object.GetName() == "" && object.GetGenerateName() == "":
-		return nil, fmt.Errorf("a %s has no metadata.name", object.GetKind())
-	case object.GetName() == "": // each apply makes another one
-		object.SetName(object.GetGenerateName() + "plan")
-	}
-	if object.GetNamespace() == "" && !clusterScoped {
-		object.SetNamespace(r.namespace)
-	}
-	return []plan.Manifest{{Object: object}}, nil
+	return manifests, nil
 }
 
 // namespacesOf are those of manifests, in order.

@@ -3,6 +3,7 @@ package plugin
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,31 +13,38 @@ import (
 	"github.com/mandate-io/idv/operator/plan"
 )
 
-// worthShowing reports whether an item is more than an object that stays as it is.
-func worthShowing(i *plan.Item) bool {
-	return i.Change != plan.Unchanged || !slices.Equal(i.Actions, []plan.Action{plan.Nothing}) || len(i.Warnings) > 0
+// worthShowing are the items of a plan that are more than an object that stays as it is.
+func worthShowing(made *plan.Plan) []plan.Item {
+	return slices.DeleteFunc(slices.Clone(made.Items), func(i plan.Item) bool {
+		return i.Change == plan.Unchanged && slices.Equal(i.Actions, []plan.Action{plan.Nothing}) && len(i.Warnings) == 0
+	})
 }
 
 // plan writes a plan as a table, with what is to be known of each line below it.
 func (p *printer) plan(made *plan.Plan) {
-	unchanged := 0
+	shown := worthShowing(made)
 	lines := [][]string{{"PLAN", "E-MAILS", "KIND", "NAMESPACE", "NAME", "CHANGE", "REASON"}}
-	for i := range made.Items {
-		item := &made.Items[i]
-		if !worthShowing(item) {
-			unchanged++
-			continue
-		}
+	for i := range shown {
+		item := &shown[i]
 		lines = append(lines, orDashes(actionsOf(item), strconv.Itoa(item.Emails), item.Kind,
 			printable.Text(item.Namespace), printable.Text(item.Name), string(item.Change), printable.Text(item.Reason)))
 	}
-	if len(lines) > 1 {
-		p.line(strings.Join(aligned(lines), "\n"))
+	if len(shown) > 0 {
+		p.columns(lines)
 		p.line()
 	}
-	for i := range made.Items {
-		p.planDetails(&made.Items[i])
+	for i := range shown {
+		details := detailsOf(&shown[i])
+		if len(details) == 0 {
+			continue
+		}
+		p.line(p.styled(bold, printable.Text(shown[i].Kind)+" "+objectName(&shown[i])))
+		for _, line := range details {
+			p.wrap("  ", "  ", line)
+		}
+		p.line()
 	}
+	unchanged := len(made.Items) - len(shown)
 	p.line(totalOf(made), " ", plural(int64(unchanged), "object"), " with nothing to do.")
 }
 
@@ -46,19 +54,6 @@ func actionsOf(i *plan.Item) string {
 		texts[n] = string(action)
 	}
 	return strings.Join(texts, ", ")
-}
-
-// planDetails writes what a line of the table does not say.
-func (p *printer) planDetails(i *plan.Item) {
-	lines := detailsOf(i)
-	if !worthShowing(i) || len(lines) == 0 {
-		return
-	}
-	p.line(p.styled(bold, printable.Text(i.Kind)+" "+objectName(i)))
-	for _, line := range lines {
-		p.wrap("  ", "  ", line)
-	}
-	p.line()
 }
 
 func objectName(i *plan.Item) string {
@@ -156,15 +151,13 @@ func totalOf(made *plan.Plan) string {
 func markdownOf(made *plan.Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Mandates: %s\n\n", totalOf(made))
-	if !slices.ContainsFunc(made.Items, func(i plan.Item) bool { return worthShowing(&i) }) {
+	shown := worthShowing(made)
+	if len(shown) == 0 {
 		return b.String()
 	}
 	b.WriteString("| plan | e-mails | object | change | why |\n|---|---|---|---|---|\n")
-	for i := range made.Items {
-		item := &made.Items[i]
-		if !worthShowing(item) {
-			continue
-		}
+	for i := range shown {
+		item := &shown[i]
 		why := make([]string, 0, len(item.Warnings)+1)
 		for _, line := range detailsOf(item) {
 			why = append(why, markdownText(line))
@@ -176,24 +169,13 @@ func markdownOf(made *plan.Plan) string {
 	return b.String()
 }
 
+// What Markdown and HTML take for marks. An @ would tell a person or a team.
+var (
+	markdownMark = regexp.MustCompile("[\\\\`*_{}\\[\\]()#|!~]")
+	htmlMarks    = strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;", "@", "&#64;")
+)
+
 // markdownText is a text as Markdown shows it, whatever it has.
 func markdownText(text string) string {
-	var b strings.Builder
-	for _, r := range printable.Text(text) {
-		switch {
-		case r == '<':
-			b.WriteString("&lt;")
-		case r == '>':
-			b.WriteString("&gt;")
-		case r == '&':
-			b.WriteString("&amp;")
-		case r == '@': // a name of a person or a team would be told
-			b.WriteString("&#64;")
-		case strings.ContainsRune("\\`*_{}[]()#|!~", r):
-			b.WriteString("\\" + string(r))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return htmlMarks.Replace(markdownMark.ReplaceAllString(printable.Text(text), `\$0`))
 }

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/mitchellh/go-wordwrap"
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
@@ -53,14 +54,16 @@ func (p *printer) styled(s style, text string) string {
 	return string(s) + text + string(reset)
 }
 
-// warn writes a warning in one line.
-func warn(out io.Writer, text string) {
-	fmt.Fprintln(out, newPrinter(out).styled(yellow, "warning:"), printableLine(text))
-}
-
 func (p *printer) line(parts ...string) {
 	p.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
 	p.WriteByte('\n')
+}
+
+// columns writes lines with their cells in columns.
+func (p *printer) columns(lines [][]string) {
+	for _, line := range aligned(lines) {
+		p.line(line)
+	}
 }
 
 // aligned are lines with their cells in columns.
@@ -84,29 +87,13 @@ func orDashes(cells ...string) []string {
 
 // wrap writes a text in lines that fit, the first one after a text of its own, and the others after a prefix.
 func (p *printer) wrap(first, prefix, text string) {
-	for line := range strings.SplitSeq(text, "\n") {
-		for line != "" {
-			part, rest := p.splitAt(line, p.width-len([]rune(prefix)))
-			p.line(first, part)
-			first, line = prefix, rest
+	width := uint(p.width - len([]rune(prefix)))
+	for line := range strings.SplitSeq(wordwrap.WrapString(text, width), "\n") {
+		if line != "" {
+			p.line(first, line)
+			first = prefix
 		}
 	}
-}
-
-// splitAt splits a line at the last space before a width.
-func (p *printer) splitAt(line string, width int) (part, rest string) {
-	letters := []rune(line)
-	if len(letters) <= width {
-		return line, ""
-	}
-	at := strings.LastIndex(string(letters[:width+1]), " ")
-	if at <= 0 {
-		at = strings.Index(line, " ")
-	}
-	if at <= 0 {
-		return line, ""
-	}
-	return line[:at], strings.TrimSpace(line[at:])
 }
 
 // A clock tells the time.

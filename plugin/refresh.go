@@ -26,18 +26,7 @@ func refreshableMandate(m *v1alpha1.Mandate) *refreshable {
 	return &refreshable{m, &m.Status.LastHandledReconcileAt, &m.Status.Conditions}
 }
 
-// printed is what -o prints of it.
-func (r *refreshable) printed() printed {
-	kind := kindMandate
-	if s, ok := r.Object.(service); ok {
-		kind = kindOf(s)
-	}
-	ready := viewOf(*r.conditions, v1alpha1.ConditionReady)
-	return printed{kind, r.GetNamespace(), r.GetName(), map[string]any{"ready": ready}}
-}
-
 func (s *session) refreshCommand() *cobra.Command {
-	timeout, output := time.Duration(0), outputFlag{}
 	service := serviceFlags{}
 	command := &cobra.Command{
 		Use:     "refresh [NAME]",
@@ -48,33 +37,29 @@ func (s *session) refreshCommand() *cobra.Command {
 		Example: "  kubectl mandate refresh -n onboarding acme\n" +
 			"  kubectl mandate refresh -n onboarding --identityservice default",
 		Args:              maximumArgs(1),
-		ValidArgsFunction: s.completeMandates(false),
-		RunE: func(command *cobra.Command, names []string) error {
-			c, err := s.cluster()
-			if err != nil {
-				return err
-			}
+		ValidArgsFunction: s.completeMandates(),
+		RunE: s.onCluster(func(ctx context.Context, c *cluster, names []string) error {
 			what, err := c.refreshable(names, &service)
 			if err != nil {
 				return err
 			}
-			ctx, cancel := withTimeout(command.Context(), timeout)
+			ctx, cancel := s.withTimeout(ctx)
 			defer cancel()
 			if err := c.refresh(ctx, what); err != nil {
 				return err
 			}
 			ready := viewOf(*what.conditions, v1alpha1.ConditionReady)
-			fmt.Fprintf(output.text(s), "The operator has carried out the request. Ready=%s, %s: %s\n",
+			fmt.Fprintf(s.text(), "The operator has carried out the request. Ready=%s, %s: %s\n",
 				ready.Status, ready.Reason, ready.Message)
 			if meta.IsStatusConditionTrue(*what.conditions, v1alpha1.ConditionReconciling) {
-				fmt.Fprintln(output.text(s), "Next: the operator tries again by itself.")
+				fmt.Fprintln(s.text(), "Next: the operator tries again by itself.")
 			}
-			return output.print(s.Out, false, what.printed())
-		},
+			return s.print(false, printedOf(what.Object, map[string]any{"ready": ready}))
+		}),
 	}
 	service.addTo(command)
-	output.addTo(command)
-	addTimeout(command, &timeout, time.Minute)
+	s.addOutput(command)
+	addTimeout(command, time.Minute)
 	return command
 }
 
@@ -84,7 +69,7 @@ func (c *cluster) refreshable(names []string, flags *serviceFlags) (*refreshable
 		return nil, fmt.Errorf("name one Mandate, or one service with --identityservice or --clusteridentityservice")
 	}
 	if isService {
-		found := key.empty()
+		found := emptyService(key)
 		status := found.ServiceStatus()
 		return &refreshable{found, &status.LastHandledReconcileAt, &status.Conditions}, nil
 	}

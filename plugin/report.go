@@ -19,8 +19,7 @@ import (
 const reportKey = "report"
 
 func (s *session) reportCommand() *cobra.Command {
-	file, output := "", outputFlag{}
-	timeout := time.Duration(0)
+	file := ""
 	command := &cobra.Command{
 		Use:   "report NAME INDIVIDUAL",
 		Short: "Download the report on an individual into a Secret, and into a file",
@@ -30,13 +29,9 @@ func (s *session) reportCommand() *cobra.Command {
 			"e-mails nobody.",
 		Example:           "  kubectl mandate report -n onboarding acme director --file director.pdf",
 		Args:              exactArgs(2),
-		ValidArgsFunction: s.completeMandates(true),
-		RunE: func(command *cobra.Command, arguments []string) error {
-			c, err := s.cluster()
-			if err != nil {
-				return err
-			}
-			if err := c.individual(command.Context(), arguments[0], arguments[1]); err != nil {
+		ValidArgsFunction: s.completeIn(1),
+		RunE: s.onCluster(func(ctx context.Context, c *cluster, arguments []string) error {
+			if err := c.individual(ctx, arguments[0], arguments[1]); err != nil {
 				return err
 			}
 			// Before the download: a file that exists must not cost another one.
@@ -44,19 +39,19 @@ func (s *session) reportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ctx, cancel := withTimeout(command.Context(), timeout)
+			ctx, cancel := s.withTimeout(ctx)
 			defer cancel()
-			err = s.download(ctx, c, arguments, target, &output)
+			err = c.download(ctx, arguments, target)
 			if target != nil && err != nil {
 				_ = os.Remove(target.Name()) // it is empty
 			}
 			return err
-		},
+		}),
 	}
 	command.Flags().StringVarP(&file, "file", "f", "", "Write the report to this new file. Default: the Secret only.")
 	_ = command.MarkFlagFilename("file") // the flag exists
-	output.addTo(command)
-	addTimeout(command, &timeout, 5*time.Minute)
+	s.addOutput(command)
+	addTimeout(command, 5*time.Minute)
 	return command
 }
 
@@ -73,20 +68,17 @@ func newFile(name string) (*os.File, error) {
 }
 
 // download downloads the report on an individual of a Mandate, the names of which are in arguments.
-func (s *session) download(
-	ctx context.Context, c *cluster, arguments []string, target *os.File, output *outputFlag,
-) error {
+func (c *cluster) download(ctx context.Context, arguments []string, target *os.File) error {
 	action := newAction(c.namespace, arguments[0], arguments[1], v1alpha1.MandateActionDownloadReport)
 	action.Spec.ReportSecretRef = &v1alpha1.SecretReference{Name: action.Name}
-	action, err := s.carryOut(ctx, c, action, output)
-	if err != nil {
+	if err := c.carryOut(ctx, action); err != nil {
 		return err
 	}
 	remove := fmt.Sprintf("kubectl delete mandateaction -n %s %s", action.Namespace, action.Name)
 	if target == nil {
-		fmt.Fprintf(output.text(s), "The report is in the Secret %s, key %s. When you have it, delete it: %s\n",
+		fmt.Fprintf(c.text(), "The report is in the Secret %s, key %s. When you have it, delete it: %s\n",
 			action.Name, reportKey, remove)
-		return output.print(s.Out, false, printedAction(action))
+		return c.print(false, printedOf(action, newActionView(action)))
 	}
 	stored := &corev1.Secret{}
 	stored.Namespace, stored.Name = c.namespace, action.Name
@@ -105,7 +97,7 @@ func (s *session) download(
 	if err := target.Close(); err != nil {
 		return err
 	}
-	fmt.Fprintf(output.text(s), "Wrote %d bytes (%s) to %s. Now delete the Secret: %s\n",
+	fmt.Fprintf(c.text(), "Wrote %d bytes (%s) to %s. Now delete the Secret: %s\n",
 		len(stored.Data[reportKey]), printable.Text(string(stored.Data["content_type"])), target.Name(), remove)
-	return output.print(s.Out, false, printedAction(action))
+	return c.print(false, printedOf(action, newActionView(action)))
 }

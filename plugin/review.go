@@ -27,38 +27,21 @@ func (s *session) reviewCommand() *cobra.Command {
 		RunE: func(command *cobra.Command, arguments []string) error {
 			first := len(arguments) - 3
 			review.Individual, review.Check = arguments[first], arguments[first+1]
-			var err error
-			if review.Decision, err = parseCheckDecision(arguments[first+2]); err != nil {
-				return err
+			decision, known := oneOf(arguments[first+2], v1alpha1.CheckDecisionAccept, v1alpha1.CheckDecisionReject)
+			if review.Decision = decision; !known {
+				return fmt.Errorf("the decision %q: use Accept or Reject", arguments[first+2])
 			}
 			o.propose = func(m *v1alpha1.Mandate) (*proposal, error) { return proposeReview(m, review) }
 			return o.run(command, arguments[:first])
 		},
 	}
-	command.ValidArgsFunction = func(
-		command *cobra.Command, arguments []string, typed string,
-	) ([]string, cobra.ShellCompDirective) {
-		switch len(arguments) {
-		case 2:
-			return s.completeChecks(command.Context(), arguments[0], arguments[1]), noFiles
-		case 3:
-			return []string{string(v1alpha1.CheckDecisionAccept), string(v1alpha1.CheckDecisionReject)}, noFiles
-		}
-		return s.completeMandates(true)(command, arguments, typed)
-	}
+	command.ValidArgsFunction = s.completeIn(2, string(v1alpha1.CheckDecisionAccept),
+		string(v1alpha1.CheckDecisionReject))
 	command.Flags().StringVar(&review.Comment, "comment", "", "The reason, which the service gets. Default: none.")
 	command.Flags().StringVar(&review.CommentFor, "comment-for", "",
 		"What the comment is about, such as IndividualCheck. Default: that of the review before.")
 	o.addTo(command)
 	return command
-}
-
-func parseCheckDecision(text string) (v1alpha1.CheckDecision, error) {
-	decision, known := oneOf(text, v1alpha1.CheckDecisionAccept, v1alpha1.CheckDecisionReject)
-	if !known {
-		return "", fmt.Errorf("the decision %q: use Accept or Reject", text)
-	}
-	return decision, nil
 }
 
 func proposeReview(m *v1alpha1.Mandate, review v1alpha1.CheckReview) (*proposal, error) {

@@ -1,27 +1,19 @@
 package plugin
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/openapi3"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/plan"
 )
-
-// ourKinds are those whose CRDs an operator needs.
-var ourKinds = map[string]client.Object{
-	"ApplicationRecord": &v1alpha1.ApplicationRecord{}, "ClusterIdentityService": &v1alpha1.ClusterIdentityService{},
-	"IdentityService": &v1alpha1.IdentityService{}, "Mandate": &v1alpha1.Mandate{},
-	"MandateAction": &v1alpha1.MandateAction{},
-}
 
 // notInstalled is the detail of a cluster without our CRDs.
 const notInstalled = "not installed"
@@ -42,7 +34,7 @@ func (s *session) crdPart() (part, error) {
 		p.Detail, p.Next = notInstalled, "install them, as docs/install.md shows"
 		return p, nil
 	}
-	served, err := openapi3.NewRoot(api.OpenAPIV3()).GVSpecAsMap(v1alpha1.SchemeGroupVersion)
+	served, err := openapi3.NewRoot(api.OpenAPIV3()).GVSpec(v1alpha1.SchemeGroupVersion)
 	if _, missing := errors.AsType[*openapi3.GroupVersionNotFoundError](err); missing {
 		p.Result, p.Detail = partUnknown, "installed; the API server does not show their schemas yet"
 		return p, nil
@@ -50,21 +42,23 @@ func (s *session) crdPart() (part, error) {
 	if err != nil {
 		return p, err
 	}
-	compareFields(&p, served)
+	ours, err := plan.Schemas()
+	if err != nil {
+		return p, err
+	}
+	compareFields(&p, ours, served.Components.Schemas)
 	return p, nil
 }
 
 // compareFields says which fields one side does not have.
-func compareFields(p *part, served map[string]any) {
-	components, _ := served["components"].(map[string]any)
-	schemas, _ := components["schemas"].(map[string]any)
+func compareFields(p *part, ours, served map[string]*spec.Schema) {
 	known, found := sets.Set[string]{}, sets.Set[string]{}
-	for kind, object := range ourKinds {
-		typeFields(reflect.TypeOf(object), kind, known)
+	for kind, schema := range ours {
+		addFields(schema, kind, known)
 	}
-	for name, schema := range schemas {
-		if kind := name[strings.LastIndex(name, ".")+1:]; ourKinds[kind] != nil {
-			schemaFields(schema, kind, found)
+	for name, schema := range served {
+		if kind := name[strings.LastIndex(name, ".")+1:]; ours[kind] != nil {
+			addFields(schema, kind, found)
 		}
 	}
 	lacks, more := sets.List(known.Difference(found)), sets.List(found.Difference(known))
@@ -89,43 +83,19 @@ func examples(names []string) string {
 	return fmt.Sprintf("%s and %d more fields", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// schemaFields adds the fields below spec and status of an OpenAPI schema.
-func schemaFields(schema any, path string, fields sets.Set[string]) {
-	members, ok := schema.(map[string]any)
-	if !ok {
-		return
-	}
-	properties, _ := members["properties"].(map[string]any)
-	for name, property := range properties {
+// addFields adds the fields below spec and status of a schema.
+func addFields(schema *spec.Schema, path string, fields sets.Set[string]) {
+	for name, property := range schema.Properties {
 		if isField(path, name) {
 			fields.Insert(path + "." + name)
-			schemaFields(property, path+"."+name, fields)
+			addFields(&property, path+"."+name, fields)
 		}
 	}
-	for _, name := range []string{"items", "additionalProperties"} {
-		schemaFields(members[name], path, fields)
+	if items := schema.Items; items != nil && items.Schema != nil {
+		addFields(items.Schema, path, fields)
 	}
-}
-
-// typeFields adds the fields below spec and status of a type of Go, as JSON calls them.
-func typeFields(t reflect.Type, path string, fields sets.Set[string]) {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
-		typeFields(t.Elem(), path, fields)
-	case reflect.Struct:
-		if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()) {
-			return // a time, which is a text in JSON
-		}
-		for field := range t.Fields() {
-			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			switch {
-			case field.Anonymous:
-				typeFields(field.Type, path, fields)
-			case isField(path, name):
-				fields.Insert(path + "." + name)
-				typeFields(field.Type, path+"."+name, fields)
-			}
-		}
+	if values := schema.AdditionalProperties; values != nil && values.Schema != nil {
+		addFields(values.Schema, path, fields)
 	}
 }
 

@@ -1,14 +1,15 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/plan"
 )
 
 // service is an IdentityService or a ClusterIdentityService.
@@ -19,18 +20,21 @@ type service interface {
 	ServiceStatus() *v1alpha1.IdentityServiceStatus
 }
 
-// serviceKey names a service. A ClusterIdentityService has no namespace.
-type serviceKey struct {
-	kind            v1alpha1.ServiceKind
-	namespace, name string
+// emptyService is a service of which only the name is known.
+func emptyService(key plan.ObjectKey) service {
+	if key.Kind == kindClusterService {
+		return &v1alpha1.ClusterIdentityService{ObjectMeta: metav1.ObjectMeta{Name: key.Name}}
+	}
+	return &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 }
 
-// empty is a service of this name, of which nothing has been read.
-func (k serviceKey) empty() service {
-	if k.kind == v1alpha1.ServiceKindClusterIdentityService {
-		return &v1alpha1.ClusterIdentityService{ObjectMeta: metav1.ObjectMeta{Name: k.name}}
+// serviceOf names the service of a Mandate, which may lack the defaults of the API server.
+func serviceOf(m *v1alpha1.Mandate) plan.ObjectKey {
+	name := cmp.Or(m.Spec.ServiceRef.Name, "default")
+	if m.Spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService {
+		return plan.ObjectKey{Kind: kindClusterService, Name: name}
 	}
-	return &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: k.name}}
+	return plan.ObjectKey{Kind: kindService, Namespace: m.Namespace, Name: name}
 }
 
 // serviceFlags name a connection instead of a Mandate.
@@ -45,17 +49,20 @@ func (f *serviceFlags) addTo(command *cobra.Command) {
 }
 
 // key is the service that the flags name, if they name one.
-func (f *serviceFlags) key(namespace string) (key serviceKey, named bool) {
+func (f *serviceFlags) key(namespace string) (key plan.ObjectKey, named bool) {
 	if f.clusterWide != "" {
-		return serviceKey{kind: v1alpha1.ServiceKindClusterIdentityService, name: f.clusterWide}, true
+		return plan.ObjectKey{Kind: kindClusterService, Name: f.clusterWide}, true
 	}
-	return serviceKey{v1alpha1.ServiceKindIdentityService, namespace, f.namespaced}, f.namespaced != ""
+	return plan.ObjectKey{Kind: kindService, Namespace: namespace, Name: f.namespaced}, f.namespaced != ""
 }
 
-// read reads a service.
-func (c *cluster) read(ctx context.Context, key serviceKey) (service, error) {
-	found := key.empty()
-	return found, explainError(c.Get(ctx, client.ObjectKeyFromObject(found), found))
+// read reads a service; nil with an error.
+func (c *cluster) read(ctx context.Context, key plan.ObjectKey) (service, error) {
+	found := emptyService(key)
+	if err := c.Get(ctx, client.ObjectKeyFromObject(found), found); err != nil {
+		return nil, explainError(err)
+	}
+	return found, nil
 }
 
 // useSecret has a service take its credentials from a Secret.
@@ -68,25 +75,24 @@ func useSecret(s service, secret v1alpha1.NamespacedSecretReference) {
 	}
 }
 
-// kindOf is the kind of a service, which objects from the API server do not say.
-func kindOf(s service) string {
-	if _, ok := s.(*v1alpha1.ClusterIdentityService); ok {
-		return string(v1alpha1.ServiceKindClusterIdentityService)
+// manifestOf has the name of an object, and what its spec is to be.
+func manifestOf(object client.Object, spec any) map[string]any {
+	metadata := map[string]any{"name": object.GetName()}
+	if namespace := object.GetNamespace(); namespace != "" {
+		metadata["namespace"] = namespace
 	}
-	return string(v1alpha1.ServiceKindIdentityService)
+	return map[string]any{
+		"apiVersion": v1alpha1.SchemeGroupVersion.String(), "kind": kindOf(object), "metadata": metadata, "spec": spec,
+	}
 }
 
-// manifest is the service as a manifest: its name and its spec.
-func manifest(s service) (string, error) {
-	kind := metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: kindOf(s)}
-	name := metav1.ObjectMeta{Namespace: s.GetNamespace(), Name: s.GetName()}
-	var clean any
+// specOf is the spec of a service.
+func specOf(s service) any {
 	switch s := s.(type) {
 	case *v1alpha1.IdentityService:
-		clean = &v1alpha1.IdentityService{TypeMeta: kind, ObjectMeta: name, Spec: s.Spec}
+		return s.Spec
 	case *v1alpha1.ClusterIdentityService:
-		clean = &v1alpha1.ClusterIdentityService{TypeMeta: kind, ObjectMeta: name, Spec: s.Spec}
+		return s.Spec
 	}
-	text, err := yaml.Marshal(clean)
-	return string(text), err
+	return nil
 }

@@ -3,7 +3,8 @@ package plugin
 import (
 	"context"
 	"fmt"
-	"io"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/tolerant"
+	"github.com/mandate-io/idv/operator/plan"
 )
 
 const (
@@ -30,12 +32,16 @@ const (
 	program = "kubectl-mandate"
 )
 
-// A session is one call of the plugin: the cluster that it talks to, and the streams that it writes to.
+// A session is one call of the plugin: the cluster that it talks to, the streams that it writes to, and the flags that
+// several commands have.
 type session struct {
 	Streams
 
-	config        *genericclioptions.ConfigFlags
-	allNamespaces bool
+	config             *genericclioptions.ConfigFlags
+	allNamespaces, yes bool
+	selector           string
+	output             outputFlag
+	timeout            time.Duration // 0: none
 	// now is for ages; tests fix it.
 	now clock
 }
@@ -64,8 +70,38 @@ func (s *session) addFlags(root *cobra.Command) {
 			f.Hidden = true
 		}
 	}
-	_ = root.RegisterFlagCompletionFunc("namespace", s.completeNamespaces) // the flag exists
+	_ = root.RegisterFlagCompletionFunc("namespace", s.completeNamespaces()) // the flag exists
 	_ = root.RegisterFlagCompletionFunc("context", s.completeContexts)
+}
+
+func (s *session) addYes(command *cobra.Command) {
+	command.Flags().BoolVarP(&s.yes, "yes", "y", false, "Skip the confirmation.")
+}
+
+func addTimeout(command *cobra.Command, usual time.Duration) {
+	command.Flags().Duration("timeout", usual, "Maximum time to wait; 0 means no limit.")
+}
+
+// withTimeout ends what waits at the timeout, if there is one.
+func (s *session) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, s.timeout)
+}
+
+// onCluster runs a command that needs the cluster.
+func (s *session) onCluster(
+	run func(ctx context.Context, c *cluster, arguments []string) error,
+) func(*cobra.Command, []string) error {
+	return func(command *cobra.Command, arguments []string) error {
+		s.timeout, _ = command.Flags().GetDuration("timeout") // some have none
+		c, err := s.cluster()
+		if err != nil {
+			return err
+		}
+		return run(command.Context(), c, arguments)
+	}
 }
 
 // namespace is that of --namespace, or else of the context.
@@ -78,7 +114,7 @@ func (s *session) namespace() (string, error) {
 }
 
 // scheme has the kinds that the plugin reads and writes.
-func scheme() *runtime.Scheme {
+var scheme = sync.OnceValue(func() *runtime.Scheme {
 	known := runtime.NewScheme()
 	utilruntime.Must(authenticationv1.AddToScheme(known))
 	utilruntime.Must(authorizationv1.AddToScheme(known))
@@ -86,18 +122,23 @@ func scheme() *runtime.Scheme {
 	utilruntime.Must(corev1.AddToScheme(known))
 	utilruntime.Must(v1alpha1.AddToScheme(known))
 	return known
-}
+})
 
-// A cluster is a connection to the API server, with the namespace of the call.
+// kindOf is the kind of an object of ours, which what is read from the API server does not say.
+func kindOf(object client.Object) string { return plan.KeyOf(object).Kind }
+
+// A cluster is a session with a connection to the API server, and with the namespace of the call.
 type cluster struct {
+	*session
 	client.WithWatch
+
 	namespace string
-	errOut    io.Writer
 }
 
 // warn tells of what the plugin goes on after.
-func (c *cluster) warn(format string, arguments ...any) {
-	warn(c.errOut, fmt.Sprintf(format, arguments...))
+func (s *session) warn(format string, arguments ...any) {
+	text := printableLine(fmt.Sprintf(format, arguments...))
+	fmt.Fprintln(s.ErrOut, newPrinter(s.ErrOut).styled(yellow, "warning:"), text)
 }
 
 func (s *session) cluster() (*cluster, error) {
@@ -114,7 +155,7 @@ func (s *session) cluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{WithWatch: c, namespace: namespace, errOut: s.ErrOut}, nil
+	return &cluster{s, c, namespace}, nil
 }
 
 func (c *cluster) key(name string) client.ObjectKey {

@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/plan"
 )
 
 func (s *session) statusCommand() *cobra.Command {
-	output, selector := outputFlag{}, ""
 	command := &cobra.Command{
 		Use:   "status [NAME...]",
 		Short: "Show Mandates, and what to do next",
@@ -25,63 +25,59 @@ func (s *session) statusCommand() *cobra.Command {
 			"The command shows individuals by their names in the spec, and no personal data.",
 		Example: "  kubectl mandate status -A\n  kubectl mandate status -n onboarding acme\n" +
 			"  kubectl mandate status -A -o json | jq '.items[] | select(.attention == \"NeedsPerson\").metadata.name'",
-		ValidArgsFunction: s.completeMandates(false),
-		RunE: func(command *cobra.Command, names []string) error {
-			if len(names) > 0 && (selector != "" || s.allNamespaces) {
+		ValidArgsFunction: s.completeMandates(),
+		RunE: s.onCluster(func(ctx context.Context, c *cluster, names []string) error {
+			if len(names) > 0 && (s.selector != "" || s.allNamespaces) {
 				return fmt.Errorf("a name goes with neither --selector nor --all-namespaces; remove one of them")
 			}
-			views, err := s.views(command.Context(), names, selector)
+			views, err := c.views(ctx, names)
 			if err != nil {
 				return err
 			}
-			return s.show(views, &output, len(names) > 0)
-		},
+			return s.showViews(views, len(names) > 0)
+		}),
 	}
-	output.addTo(command, "wide")
+	s.addOutput(command, "wide")
 	command.Flags().BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "Show the Mandates of all namespaces.")
-	command.Flags().StringVarP(&selector, "selector", "l", "", "Show the Mandates with these labels. Default: all.")
+	command.Flags().StringVarP(&s.selector, "selector", "l", "", "Show the Mandates with these labels. Default: all.")
 	return command
 }
 
-func (s *session) show(views []view, output *outputFlag, named bool) error {
-	if output.structured() {
-		var all []printed
-		for i := range views {
-			all = append(all, views[i].printed())
-		}
-		return output.print(s.Out, !named, all...)
+func (s *session) showViews(views []view, named bool) error {
+	var all []printed
+	for i := range views {
+		all = append(all, views[i].printed())
 	}
-	p := newPrinter(s.Out)
-	switch {
-	case named && !output.wide():
-		for i := range views {
-			if i > 0 {
-				p.line()
+	isWide := s.output.format == "wide"
+	return s.show(!named, all, func(p *printer) {
+		switch {
+		case named && !isWide:
+			for i := range views {
+				if i > 0 {
+					p.line()
+				}
+				p.tree(&views[i], s.now)
 			}
-			p.tree(&views[i], s.now)
+		case len(views) == 0:
+			fmt.Fprintln(s.ErrOut, "There are no Mandates here; --all-namespaces shows those of all namespaces.")
+		default:
+			p.table(views, s.allNamespaces, isWide, s.now)
 		}
-	case len(views) == 0:
-		fmt.Fprintln(s.ErrOut, "There are no Mandates here; --all-namespaces shows those of all namespaces.")
-	default:
-		p.table(views, s.allNamespaces, output.wide(), s.now)
-	}
-	_, err := fmt.Fprint(s.Out, p.String())
-	return err
+	})
 }
 
-func (s *session) views(ctx context.Context, names []string, selector string) ([]view, error) {
-	c, err := s.cluster()
+func (c *cluster) views(ctx context.Context, names []string) ([]view, error) {
+	mandates, err := c.mandates(ctx, names)
 	if err != nil {
 		return nil, err
 	}
-	mandates, err := c.mandates(ctx, names, selector)
-	if err != nil {
-		return nil, err
-	}
-	services := services{cluster: c, known: map[serviceKey]service{}}
-	views := []view{} // and not null in JSON
+	services, views := map[plan.ObjectKey]service{}, []view{} // and not null in JSON
 	for i := range mandates {
-		f := facts{mandate: &mandates[i], service: services.of(ctx, &mandates[i])}
+		key := serviceOf(&mandates[i])
+		if _, isRead := services[key]; !isRead {
+			services[key], _ = c.read(ctx, key) // without one, the tree says why it may not be there
+		}
+		f := facts{mandate: &mandates[i], service: services[key]}
 		if len(names) > 0 {
 			if err := c.addDetails(ctx, &f); err != nil {
 				return nil, err
@@ -103,7 +99,8 @@ func sortViews(views []view) {
 	})
 }
 
-func (c *cluster) mandates(ctx context.Context, names []string, selector string) ([]v1alpha1.Mandate, error) {
+// mandates are those named, or else those that --selector selects.
+func (c *cluster) mandates(ctx context.Context, names []string) ([]v1alpha1.Mandate, error) {
 	var found []v1alpha1.Mandate
 	for _, name := range names {
 		mandate, err := c.mandate(ctx, name)
@@ -115,7 +112,7 @@ func (c *cluster) mandates(ctx context.Context, names []string, selector string)
 	if len(names) > 0 {
 		return found, nil
 	}
-	labelSelector, err := labels.Parse(selector)
+	labelSelector, err := labels.Parse(c.selector)
 	if err != nil {
 		return nil, fmt.Errorf("--selector: %w", err)
 	}
@@ -139,30 +136,6 @@ func (c *cluster) addDetails(ctx context.Context, f *facts) error {
 		client.MatchingFields{"spec.mandateRef.name": f.mandate.Name})
 	f.actions = actions.Items
 	return explainError(err)
-}
-
-// services reads the connections of Mandates, each once.
-type services struct {
-	*cluster
-
-	known map[serviceKey]service
-}
-
-// of is the service of a Mandate; nil if it does not exist or may not be read, which the tree says.
-func (s services) of(ctx context.Context, m *v1alpha1.Mandate) service {
-	key := serviceKey{m.Spec.ServiceRef.Kind, m.Namespace, m.Spec.ServiceRef.Name}
-	if key.kind == v1alpha1.ServiceKindClusterIdentityService {
-		key.namespace = ""
-	}
-	if found, ok := s.known[key]; ok {
-		return found
-	}
-	found, err := s.read(ctx, key)
-	if err != nil {
-		found = nil
-	}
-	s.known[key] = found
-	return found
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

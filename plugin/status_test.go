@@ -31,7 +31,7 @@ func TestStatusOfEveryReason(t *testing.T) {
 		out := &bytes.Buffer{}
 		s := &session{Streams: Streams{Out: out, ErrOut: out}, now: fixedNow}
 		v := newView(factsFor(t, e))
-		if err := s.show([]view{v}, &outputFlag{}, true); err != nil {
+		if err := s.showViews([]view{v}, true); err != nil {
 			t.Fatal(err)
 		}
 		if shown[e.Kind] == nil {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/plan"
 )
 
 func (s *session) suspendCommand() *cobra.Command {
@@ -24,14 +25,13 @@ func (s *session) suspendCommand() *cobra.Command {
 		Example: "  kubectl mandate suspend -n onboarding identityservice/default\n" +
 			"  kubectl mandate suspend clusteridentityservice/shared",
 		Args: minimumArgs(1),
-		RunE: func(command *cobra.Command, arguments []string) error {
-			return s.setSuspend(command.Context(), arguments, true, true)
-		},
+		RunE: s.onCluster(func(ctx context.Context, c *cluster, arguments []string) error {
+			return c.setSuspend(ctx, arguments, true)
+		}),
 	}
 }
 
 func (s *session) resumeCommand() *cobra.Command {
-	yes := false
 	command := &cobra.Command{
 		Use:   "resume KIND/NAME...",
 		Short: "Continue what suspend has stopped",
@@ -39,20 +39,16 @@ func (s *session) resumeCommand() *cobra.Command {
 			"within spec.creation of the service. The command asks for confirmation on a terminal, and needs --yes otherwise.",
 		Example: "  kubectl mandate resume -n onboarding identityservice/default",
 		Args:    minimumArgs(1),
-		RunE: func(command *cobra.Command, arguments []string) error {
-			return s.setSuspend(command.Context(), arguments, false, yes)
-		},
+		RunE: s.onCluster(func(ctx context.Context, c *cluster, arguments []string) error {
+			return c.setSuspend(ctx, arguments, false)
+		}),
 	}
-	command.Flags().BoolVarP(&yes, "yes", "y", false, "Skip the confirmation.")
+	s.addYes(command)
 	return command
 }
 
 // setSuspend suspends or resumes objects, one after the other.
-func (s *session) setSuspend(ctx context.Context, arguments []string, suspend, yes bool) error {
-	c, err := s.cluster()
-	if err != nil {
-		return err
-	}
+func (c *cluster) setSuspend(ctx context.Context, arguments []string, suspend bool) error {
 	for _, argument := range arguments {
 		object, field := c.suspendable(argument)
 		if object == nil {
@@ -61,15 +57,16 @@ func (s *session) setSuspend(ctx context.Context, arguments []string, suspend, y
 		if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 			return explainError(err)
 		}
-		question := fmt.Sprintf("Resume %s? The operator then e-mails what has waited.", argument)
-		if err := s.confirm(yes, question); err != nil {
-			return err
+		if !suspend {
+			if err := c.confirm("Resume " + argument + "? The operator then e-mails what has waited."); err != nil {
+				return err
+			}
 		}
 		if err := c.patchSuspend(ctx, object, field, suspend); err != nil {
 			return err
 		}
-		s.warnGitOps(object, field[0])
-		fmt.Fprintf(s.Out, "Set spec.%s of %s to %t.\n", strings.Join(field, "."), argument, suspend)
+		c.warnGitOps(object, field[0])
+		fmt.Fprintf(c.Out, "Set spec.%s of %s to %t.\n", strings.Join(field, "."), argument, suspend)
 	}
 	return nil
 }
@@ -78,17 +75,17 @@ func (s *session) setSuspend(ctx context.Context, arguments []string, suspend, y
 // suspends it; nil if it names none that can be suspended.
 func (c *cluster) suspendable(argument string) (client.Object, []string) {
 	kind, name, _ := strings.Cut(argument, "/")
-	service := serviceKey{v1alpha1.ServiceKindIdentityService, c.namespace, name}
+	service := plan.ObjectKey{Kind: kindService, Namespace: c.namespace, Name: name}
 	switch strings.ToLower(kind) {
 	case "identityservice", "identityservices", "idsvc":
 	case "clusteridentityservice", "clusteridentityservices", "cidsvc":
-		service.kind = v1alpha1.ServiceKindClusterIdentityService
+		service.Kind = kindClusterService
 	case "mandate", "mandates", "mdt":
 		return &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: name}}, []string{"suspend"}
 	default:
 		return nil, nil
 	}
-	return service.empty(), []string{"creation", "suspend"}
+	return emptyService(service), []string{"creation", "suspend"}
 }
 
 // patchSuspend sets the field whatever else has changed: a brake must not fail because somebody edits.

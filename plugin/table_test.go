@@ -35,8 +35,8 @@ func TestTablePutsThoseThatNeedAPersonFirst(t *testing.T) {
 		all    bool
 	}{{"table", outputFlag{}, false}, {"table-wide", outputFlag{format: "wide", own: []string{"wide"}}, true}} {
 		out := &bytes.Buffer{}
-		s := &session{Streams: Streams{Out: out, ErrOut: out}, now: fixedNow, allNamespaces: c.all}
-		if err := s.show(views, &c.output, false); err != nil {
+		s := &session{Streams: Streams{Out: out, ErrOut: out}, now: fixedNow, allNamespaces: c.all, output: c.output}
+		if err := s.showViews(views, false); err != nil {
 			t.Fatal(err)
 		}
 		compareGolden(t, c.name+".golden", out.String())
@@ -46,8 +46,8 @@ func TestTablePutsThoseThatNeedAPersonFirst(t *testing.T) {
 func TestStructuredOutputHasNoPersonalData(t *testing.T) {
 	for _, format := range []string{"json", "yaml"} {
 		out := &bytes.Buffer{}
-		s := &session{Streams: Streams{Out: out, ErrOut: out}, now: fixedNow}
-		if err := s.show(several(t, "OutcomeUnknown", "Accepted"), &outputFlag{format: format}, true); err != nil {
+		s := &session{Streams: Streams{Out: out, ErrOut: out}, now: fixedNow, output: outputFlag{format: format}}
+		if err := s.showViews(several(t, "OutcomeUnknown", "Accepted"), true); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(out.String(), secret) || !strings.Contains(out.String(), "director") {

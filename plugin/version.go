@@ -7,12 +7,11 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/mandate-io/idv/internal/printable"
 )
 
 // versionLabel on the Deployment of an operator has its version, if the chart installed it.
@@ -33,7 +32,7 @@ type deployment struct {
 }
 
 func (s *session) versionCommand(version string) *cobra.Command {
-	output, clientOnly := outputFlag{}, false
+	clientOnly := false
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of the plugin and of the operator",
@@ -43,20 +42,20 @@ func (s *session) versionCommand(version string) *cobra.Command {
 		Args:    exactArgs(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			v := versions{Client: version}
-			fmt.Fprintln(output.text(s), version)
+			fmt.Fprintln(s.text(), version)
 			var err error
 			if !clientOnly {
-				v.Operators, err = s.showOperators(command.Context(), &output)
+				v.Operators, err = s.showOperators(command.Context())
 			}
-			return errors.Join(err, output.print(s.Out, false, printed{kind: "Versions", name: program, view: &v}))
+			return errors.Join(err, s.print(false, printed{kind: "Versions", name: program, view: &v}))
 		},
 	}
 	command.Flags().BoolVar(&clientOnly, "client", false, "Print the version of the plugin only. Default: false.")
-	output.addTo(command)
+	s.addOutput(command)
 	return command
 }
 
-func (s *session) showOperators(ctx context.Context, output *outputFlag) ([]deployment, error) {
+func (s *session) showOperators(ctx context.Context) ([]deployment, error) {
 	c, err := s.cluster()
 	if err != nil {
 		return nil, err
@@ -76,7 +75,7 @@ func (s *session) showOperators(ctx context.Context, output *outputFlag) ([]depl
 		fmt.Fprintln(s.ErrOut, "No Deployment has the label "+operatorPods+": the operator is not installed here.")
 	}
 	for _, o := range found {
-		fmt.Fprintf(output.text(s), "%s %s (namespace %s, image %s)\n",
+		fmt.Fprintf(s.text(), "%s %s (namespace %s, image %s)\n",
 			operatorName, cmp.Or(o.Version, "of an unknown version"), o.Namespace, o.Image)
 	}
 	return found, nil
@@ -85,22 +84,18 @@ func (s *session) showOperators(ctx context.Context, output *outputFlag) ([]depl
 // deployments are those with a name as their label, in a namespace, or in all namespaces if it is "".
 func (c *cluster) deployments(ctx context.Context, namespace, name string) ([]deployment, error) {
 	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "DeploymentList"})
+	list.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("DeploymentList"))
 	err := c.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{operatorLabel: name})
 	var found []deployment
 	for i := range list.Items {
-		object := &list.Items[i]
-		d := deployment{
-			Namespace: printable.Text(object.GetNamespace()), Version: printable.Text(object.GetLabels()[versionLabel]),
+		d := &appsv1.Deployment{}
+		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(list.Items[i].Object, d) // the API server wrote it
+		d = printableCopy(d)
+		shown := deployment{Namespace: d.Namespace, Version: d.Labels[versionLabel], Ready: int64(d.Status.ReadyReplicas)}
+		if containers := d.Spec.Template.Spec.Containers; len(containers) > 0 {
+			shown.Image = containers[0].Image
 		}
-		d.Ready, _, _ = unstructured.NestedInt64(object.Object, "status", "readyReplicas")
-		containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
-		if len(containers) > 0 {
-			container, _ := containers[0].(map[string]any)
-			image, _, _ := unstructured.NestedString(container, "image")
-			d.Image = printable.Text(image)
-		}
-		found = append(found, d)
+		found = append(found, shown)
 	}
 	return found, err
 }

@@ -25,8 +25,7 @@ const pollInterval = time.Second
 type goal func(m *v1alpha1.Mandate) (reached bool, obstacle string)
 
 func (s *session) waitCommand() *cobra.Command {
-	target, output := "", outputFlag{}
-	timeout := time.Duration(0)
+	target := ""
 	command := &cobra.Command{
 		Use:   "wait NAME...",
 		Short: "Wait until Mandates are Ready, or have an outcome",
@@ -36,17 +35,13 @@ func (s *session) waitCommand() *cobra.Command {
 		Example: "  kubectl mandate wait -n onboarding acme --for=ready\n" +
 			"  kubectl mandate wait -n onboarding acme --for=outcome=Completed --timeout=72h",
 		Args:              minimumArgs(1),
-		ValidArgsFunction: s.completeMandates(false),
-		RunE: func(command *cobra.Command, names []string) error {
+		ValidArgsFunction: s.completeMandates(),
+		RunE: s.onCluster(func(ctx context.Context, c *cluster, names []string) error {
 			reached, err := parseGoal(target)
 			if err != nil {
 				return err
 			}
-			c, err := s.cluster()
-			if err != nil {
-				return err
-			}
-			ctx, cancel := withTimeout(command.Context(), timeout)
+			ctx, cancel := s.withTimeout(ctx)
 			defer cancel()
 			var all []printed
 			for _, name := range names {
@@ -56,29 +51,17 @@ func (s *session) waitCommand() *cobra.Command {
 				}
 				v := newView(facts{mandate: m})
 				all = append(all, v.printed())
-				fmt.Fprintf(output.text(s), "Mandate %s: %s\n", name, summary(&v, s.now))
+				fmt.Fprintf(s.text(), "Mandate %s: %s\n", name, summary(&v, s.now))
 			}
-			return output.print(s.Out, false, all...)
-		},
+			return s.print(false, all...)
+		}),
 	}
 	command.Flags().StringVar(&target, "for", "ready",
 		"What to wait for: ready, outcome, or outcome=Completed|Rejected|Expired|Deleted.")
-	output.addTo(command)
-	addTimeout(command, &timeout, 10*time.Minute)
-	_ = command.RegisterFlagCompletionFunc("for", cobra.FixedCompletions( // the flag exists
-		[]string{"ready", "outcome", "outcome=Completed", "outcome=Rejected"}, noFiles))
+	s.addOutput(command)
+	addTimeout(command, 10*time.Minute)
+	completeFlag(command, "for", "ready", "outcome", "outcome=Completed", "outcome=Rejected")
 	return command
-}
-
-func addTimeout(command *cobra.Command, timeout *time.Duration, usual time.Duration) {
-	command.Flags().DurationVar(timeout, "timeout", usual, "Maximum time to wait; 0 means no limit.")
-}
-
-func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	if timeout <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, timeout)
 }
 
 func parseGoal(text string) (goal, error) {

@@ -2,11 +2,10 @@ package plan
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,7 +35,7 @@ func IsPlanned(object *unstructured.Unstructured) (planned, clusterScoped bool) 
 	known, err := kinds()
 	kind := known[object.GetKind()]
 	if err != nil || kind == nil || object.GetObjectKind().GroupVersionKind().Group != v1alpha1.SchemeGroupVersion.Group ||
-		object.GetKind() == "ApplicationRecord" {
+		object.GetKind() == kindRecord {
 		return false, false
 	}
 	return true, kind.clusterScoped
@@ -71,18 +70,25 @@ func (p *planner) applyManifest(kind *kindSchema, manifest *Manifest) error {
 	key := manifest.KeyOf()
 	item := p.itemOf(key)
 	stored := p.world.objects[key]
-	var before map[string]any
+	var before *unstructured.Unstructured
 	if stored != nil {
-		var err error
-		if before, err = toMap(stored); err != nil {
+		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(stored)
+		if err != nil {
 			return err
 		}
-		kind.complete(before) // Go leaves false and 0 out
+		before = &unstructured.Unstructured{Object: fields}
+		defaulting.Default(fields, kind.structural) // Go leaves false and 0 out
 	}
-	after := merge(before, manifest)
-	for _, unknown := range kind.complete(after) {
-		item.warn("The field " + printable.Text(unknown) + " does not exist. The API server drops it, or refuses the object.")
+	after := manifest.Merged
+	if after == nil {
+		after = manifest.Object
+		for _, unknown := range kind.prune(after) {
+			item.warn("The field " + printable.Text(unknown) +
+				" does not exist. The API server drops it, or refuses the object.")
+		}
+		after = kind.merge(before, after)
 	}
+	defaulting.Default(after.Object, kind.structural)
 	if item.Message = manifest.Refused; manifest.Refused == "" {
 		item.Message = kind.refusal(context.Background(), after, before)
 	}
@@ -94,7 +100,7 @@ func (p *planner) applyManifest(kind *kindSchema, manifest *Manifest) error {
 	if err != nil {
 		return err
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after, object); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after.Object, object); err != nil {
 		item.refused, item.Message = true, "spec: a value has a wrong type"
 		return nil //nolint:nilerr // the text can have values
 	}
@@ -105,7 +111,7 @@ func (p *planner) applyManifest(kind *kindSchema, manifest *Manifest) error {
 		applied.SetUID(p.world.newUID())
 		applied.SetGeneration(1)
 		applied.SetCreationTimestamp(metav1.NewTime(p.now))
-	case equality.Semantic.DeepEqual(before["spec"], after["spec"]):
+	case equality.Semantic.DeepEqual(before.Object["spec"], after.Object["spec"]):
 		item.Change = Unchanged
 	default:
 		item.Change = Changed
@@ -127,23 +133,6 @@ func (p *planner) itemOf(key ObjectKey) *planned {
 	return item
 }
 
-// prune deletes an object. One with a finalizer stays until the operator takes that off.
-func (p *planner) prune(key ObjectKey) {
-	stored := p.world.objects[key]
-	if stored == nil {
-		return
-	}
-	if len(stored.GetFinalizers()) == 0 {
-		p.world.version++
-		delete(p.world.objects, key)
-		return
-	}
-	deleted := metav1.NewTime(p.now)
-	stored.SetDeletionTimestamp(&deleted)
-	stored.SetGeneration(stored.GetGeneration() + 1)
-	p.world.put(stored)
-}
-
 // describe gives an item the Mandate that it is about, and what was sent for that before.
 func (p *planner) describe(item *planned) {
 	name := item.key.Name
@@ -153,25 +142,22 @@ func (p *planner) describe(item *planned) {
 	if item.isService() {
 		return
 	}
-	if m, ok := p.world.objects[ObjectKey{kindMandate, item.key.Namespace, name}].(*v1alpha1.Mandate); ok {
-		item.mandate = m.DeepCopy()
+	m, record := p.world.mandate(item.key.Namespace, name), p.world.record(item.key.Namespace, name)
+	item.mandate = m.DeepCopy()
+	if record == nil {
+		return
 	}
-	record := ObjectKey{"ApplicationRecord", item.key.Namespace, name}
-	if r, ok := p.world.objects[record].(*v1alpha1.ApplicationRecord); ok {
-		if m := item.mandate; m != nil && len(secretsOf(m)) > 0 {
-			r.Spec.SpecDigests = nil // they are of details that only Secrets have
-		}
-		item.before = r.DeepCopy()
-		p.dropOldEvidence(item, r)
+	if m != nil && len(secretsOf(m)) > 0 {
+		record.Spec.SpecDigests = nil // they are of details that only Secrets have
+	}
+	item.before = record.DeepCopy()
+	if m != nil && isOlder(m, record) {
+		dropOldEvidence(item, m)
 	}
 }
 
 // dropOldEvidence makes reviews that are about the checks before a reset outdated, as the operator will.
-func (p *planner) dropOldEvidence(item *planned, record *v1alpha1.ApplicationRecord) {
-	m, ok := p.world.objects[ObjectKey{kindMandate, record.Namespace, record.Name}].(*v1alpha1.Mandate)
-	if !ok || !isOlder(m, record) {
-		return
-	}
+func dropOldEvidence(item *planned, m *v1alpha1.Mandate) {
 	if m.Spec.Decision != nil || len(m.Spec.CheckReviews) > 0 {
 		item.assume(assumedOldStatus)
 	}
@@ -182,151 +168,5 @@ func (p *planner) dropOldEvidence(item *planned, record *v1alpha1.ApplicationRec
 	}
 }
 
-func toMap(object client.Object) (map[string]any, error) {
-	return runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-}
-
-// merge is what an apply makes of an object: the fields of the manifest, and those of others. A field that the manifest
-// does not have goes, if who applied the manifest before has set it. That is who has set the mandate type, or the URL.
-func merge(before map[string]any, manifest *Manifest) map[string]any {
-	if manifest.Merged != nil {
-		return manifest.Merged.DeepCopy().Object
-	}
-	after := manifest.Object.DeepCopy().Object
-	delete(after, "status")
-	if before == nil {
-		return after
-	}
-	owned := ownersOf(before)
-	spec, _, _ := unstructured.NestedMap(after, "spec") // a spec of a wrong type is refused as it is
-	earlier, _, _ := unstructured.NestedMap(before, "spec")
-	for name, value := range earlier {
-		_, given := spec[name]
-		switch {
-		case name == "checkReviews":
-			if reviews := mergeReviews(spec[name], value, owned); len(reviews) > 0 {
-				spec[name] = reviews
-			}
-		case !given && owned.byOthers(name):
-			spec[name] = value
-		}
-	}
-	if spec != nil {
-		after["spec"] = spec
-	}
-	mergeMetadata(after, before)
-	if status, ok := before["status"]; ok {
-		after["status"] = status
-	}
-	return after
-}
-
-// mergeMetadata keeps what the API server and others have set.
-func mergeMetadata(after, before map[string]any) {
-	metadata, _, _ := unstructured.NestedMap(after, "metadata")
-	stored, _, _ := unstructured.NestedMap(before, "metadata")
-	for _, name := range []string{"labels", "annotations"} {
-		values, _, _ := unstructured.NestedMap(stored, name)
-		given, _, _ := unstructured.NestedMap(metadata, name)
-		for key, value := range given {
-			if values == nil {
-				values = map[string]any{}
-			}
-			values[key] = value
-		}
-		if values != nil {
-			stored[name] = values
-		}
-	}
-	after["metadata"] = stored
-}
-
-// owners are the field managers of the fields of a spec.
-type owners struct {
-	fields map[string]map[string]any // by manager
-	author map[string]bool           // who applies the manifest
-}
-
-func ownersOf(object map[string]any) owners {
-	o := owners{map[string]map[string]any{}, map[string]bool{}}
-	for _, entry := range (&unstructured.Unstructured{Object: object}).GetManagedFields() {
-		var owned struct {
-			Spec map[string]any `json:"f:spec"`
-		}
-		if entry.FieldsV1 == nil || entry.Subresource != "" || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &owned) != nil {
-			continue
-		}
-		for field, value := range owned.Spec {
-			if o.fields[entry.Manager] == nil {
-				o.fields[entry.Manager] = map[string]any{}
-			}
-			o.fields[entry.Manager][field] = value
-			if slices.Contains([]string{"f:mandateType", "f:mandateRef", "f:baseURL"}, field) {
-				o.author[entry.Manager] = true
-			}
-		}
-	}
-	return o
-}
-
-// AuthorOf is the field manager with which a manifest of an object was applied; that of kubectl for one that nobody
-// has applied.
-func AuthorOf(object client.Object) string {
-	if object != nil {
-		if fields, err := toMap(object); err == nil {
-			for author := range ownersOf(fields).author {
-				return author
-			}
-		}
-	}
-	return "kubectl"
-}
-
 // RefusalOf is why the API server refuses an object, without what it quotes of it.
 func RefusalOf(err error) string { return apierror.Redact(err).Error() }
-
-func (o owners) byOthers(field string) bool {
-	for manager, fields := range o.fields {
-		if _, owns := fields["f:"+field]; owns && !o.author[manager] {
-			return true
-		}
-	}
-	return false
-}
-
-// mergeReviews merges spec.checkReviews, whose entries have owners of their own.
-func mergeReviews(given, stored any, owned owners) []any {
-	merged, _ := given.([]any)
-	earlier, _ := stored.([]any)
-	for _, review := range earlier {
-		same := func(other any) bool { return keyOfReview(other) == keyOfReview(review) }
-		if !slices.ContainsFunc(merged, same) && owned.reviewByOthers(keyOfReview(review)) {
-			merged = append(merged, review)
-		}
-	}
-	return merged
-}
-
-// reviewKey identifies an entry. managedFields have it as k:{...}.
-type reviewKey struct{ check, individual string }
-
-func keyOfReview(review any) reviewKey {
-	fields, _ := review.(map[string]any)
-	check, _ := fields["check"].(string)
-	individual, _ := fields["individual"].(string)
-	return reviewKey{check, individual}
-}
-
-func (o owners) reviewByOthers(key reviewKey) bool {
-	for manager, fields := range o.fields {
-		entries, _ := fields["f:checkReviews"].(map[string]any)
-		for name := range entries {
-			var named map[string]any
-			encoded, isKey := strings.CutPrefix(name, "k:")
-			if isKey && json.Unmarshal([]byte(encoded), &named) == nil && keyOfReview(named) == key && !o.author[manager] {
-				return true
-			}
-		}
-	}
-	return false
-}

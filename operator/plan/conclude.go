@@ -62,9 +62,8 @@ func (p *planner) callsOf(item *planned) (calls []Call) {
 	if item.isService() || item.mandate == nil {
 		return nil
 	}
-	key := ObjectKey{"ApplicationRecord", item.key.Namespace, item.mandate.Name}
-	record, ok := p.world.objects[key].(*v1alpha1.ApplicationRecord)
-	if !ok {
+	record := p.world.record(item.key.Namespace, item.mandate.Name)
+	if record == nil {
 		return nil
 	}
 	for i := range record.Spec.Calls {

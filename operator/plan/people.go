@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
 // people finds Mandates about the same people: another name of a Mandate is another verification, and e-mails again.
 type people struct {
-	mandates []*holder
+	mandates map[ObjectKey]*holder
 	byPerson map[string][]*holder
 }
 
@@ -21,7 +21,6 @@ type holder struct {
 	key     ObjectKey
 	persons []person
 	pruned  bool
-	planned bool // it is in the manifests
 }
 
 // person is an individual of a Mandate. What identifies it is personal data, and is compared only.
@@ -31,87 +30,61 @@ type person struct {
 }
 
 func newPeople(input Input) *people {
-	p := &people{byPerson: map[string][]*holder{}}
+	p := &people{mandates: map[ObjectKey]*holder{}, byPerson: map[string][]*holder{}}
 	for _, object := range input.Cluster {
 		if m, ok := object.(*v1alpha1.Mandate); ok {
-			key := KeyOf(m)
-			p.add(&holder{key: key, persons: personsOf(m), pruned: slices.Contains(input.Pruned, key)})
+			p.add(m, slices.Contains(input.Pruned, KeyOf(m)))
 		}
 	}
 	for i := range input.Manifests {
-		manifest := &input.Manifests[i]
-		if key := manifest.KeyOf(); key.Kind == kindMandate {
-			p.add(&holder{key: key, persons: personsIn(manifest.Object, key.Namespace), planned: true})
+		if manifest := input.Manifests[i].Object; manifest.GetKind() == kindMandate {
+			m := &v1alpha1.Mandate{}
+			_ = runtime.DefaultUnstructuredConverter.FromUnstructured(manifest.Object, m) // what has a wrong type is refused
+			p.add(m, false)
 		}
 	}
 	return p
 }
 
-func (p *people) add(h *holder) {
-	if i := slices.IndexFunc(p.mandates, func(other *holder) bool { return other.key == h.key }); i >= 0 {
-		p.mandates[i].planned = true
+func (p *people) add(m *v1alpha1.Mandate, pruned bool) {
+	h := &holder{key: KeyOf(m), pruned: pruned}
+	if p.mandates[h.key] != nil {
 		return
 	}
-	p.mandates = append(p.mandates, h)
-	for _, person := range h.persons {
+	p.mandates[h.key] = h
+	for i := range m.Spec.Individuals {
+		person := newPerson(m.Namespace, &m.Spec.Individuals[i])
+		h.persons = append(h.persons, person)
 		for _, identity := range person.identities {
 			p.byPerson[identity] = append(p.byPerson[identity], h)
 		}
 	}
 }
 
-func personsOf(m *v1alpha1.Mandate) (persons []person) {
-	for i := range m.Spec.Individuals {
-		individual := &m.Spec.Individuals[i]
-		secret := ""
-		if individual.DetailsSecretRef != nil {
-			secret = individual.DetailsSecretRef.Name
-		}
-		persons = append(persons, newPerson(m.Namespace, individual.Name, individual.Email, individual.Reference, secret))
-	}
-	return persons
-}
+// referenceIdentity begins the identity of a person by its reference.
+const referenceIdentity = "reference "
 
-func personsIn(manifest *unstructured.Unstructured, namespace string) (persons []person) {
-	individuals, _, _ := unstructured.NestedSlice(manifest.Object, "spec", "individuals") // what is no list is refused
-	for _, value := range individuals {
-		fields, _ := value.(map[string]any)
-		text := func(path ...string) string {
-			text, _, _ := unstructured.NestedString(fields, path...)
-			return text
-		}
-		persons = append(persons, newPerson(namespace, text("name"), text("email"), text("reference"),
-			text("detailsSecretRef", "name")))
-	}
-	return persons
-}
-
-// What identifies a person.
-const (
-	emailIdentity     = "email "
-	referenceIdentity = "reference "
-	secretIdentity    = "secret "
-)
-
-func newPerson(namespace, name, email, reference, secret string) person {
-	p := person{name: name}
-	for _, identity := range [][2]string{
-		{emailIdentity, email}, {referenceIdentity, reference}, {secretIdentity + namespace + "/", secret},
-	} {
-		if kind, value := identity[0], identity[1]; value != "" {
+func newPerson(namespace string, individual *v1alpha1.Individual) person {
+	p := person{name: individual.Name}
+	add := func(kind, value string) {
+		if value != "" {
 			p.identities = append(p.identities, kind+strings.ToLower(strings.TrimSpace(value)))
 		}
+	}
+	add("email ", individual.Email)
+	add(referenceIdentity, individual.Reference)
+	if secret := individual.DetailsSecretRef; secret != nil {
+		add("secret "+namespace+"/", secret.Name)
 	}
 	return p
 }
 
 // compare warns if a Mandate that is created is about people of another one.
 func (p *people) compare(item *planned) {
-	i := slices.IndexFunc(p.mandates, func(h *holder) bool { return h.key == item.key })
-	if i < 0 || !slices.Contains(item.Actions, Create) {
+	mine := p.mandates[item.key]
+	if mine == nil || !slices.Contains(item.Actions, Create) {
 		return
 	}
-	mine := p.mandates[i]
 	shared := map[*holder][]string{}
 	var others []*holder
 	for _, person := range mine.persons {

@@ -92,7 +92,7 @@ func (c *planClock) Now() time.Time { return c.now }
 func Make(ctx context.Context, input Input) (*Plan, error) {
 	ctx = log.IntoContext(ctx, logr.Discard())
 	p := &planner{
-		world: &world{objects: map[ObjectKey]client.Object{}}, now: input.Now,
+		world: &world{objects: map[ObjectKey]client.Object{}, now: input.Now}, now: input.Now,
 		clock: &planClock{Clock: clock.RealClock{}, now: input.Now}, connections: connection.NewRegistry(0),
 		unknown: input.Unknown, urls: map[connection.Key]string{}, applications: map[applicationKey]*application{},
 	}
@@ -127,6 +127,7 @@ func Make(ctx context.Context, input Input) (*Plan, error) {
 const (
 	kindMandate = "Mandate"
 	kindAction  = "MandateAction"
+	kindRecord  = "ApplicationRecord"
 )
 
 // newReconcilers makes the controllers, which work on the world alone.
@@ -175,8 +176,8 @@ func (p *planner) find() {
 
 // urlOf is where the application of a Mandate is: as the record says, or else its service.
 func (p *planner) urlOf(m *v1alpha1.Mandate) string {
-	record, ok := p.world.objects[ObjectKey{"ApplicationRecord", m.Namespace, m.Name}].(*v1alpha1.ApplicationRecord)
-	if id := m.Status.ApplicationID; ok && record.Spec.ApplicationID != nil && *record.Spec.ApplicationID == *id {
+	record := p.world.record(m.Namespace, m.Name)
+	if record != nil && record.Spec.ApplicationID != nil && *record.Spec.ApplicationID == *m.Status.ApplicationID {
 		return record.Spec.ServiceURL
 	}
 	return p.urls[connection.KeyOf(m)]
@@ -192,7 +193,9 @@ func (p *planner) runAll(ctx context.Context, pruned []ObjectKey) error {
 		}
 	}
 	for _, key := range pruned {
-		p.prune(key)
+		if stored := p.world.objects[key]; stored != nil {
+			_ = p.world.Delete(ctx, stored) // a world takes everything
+		}
 	}
 	return p.run(ctx, kindMandate, true)
 }

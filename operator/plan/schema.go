@@ -13,13 +13,16 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/kube-openapi/pkg/schemaconv"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	smdschema "sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/config/crd"
@@ -31,6 +34,7 @@ type kindSchema struct {
 	structural    *structural.Structural
 	fields        validation.SchemaValidator
 	rules         *cel.Validator
+	spec          typed.ParseableType
 }
 
 // kinds are those of the CRDs of this version. The cluster may have others: who may read Mandates may not read CRDs.
@@ -56,10 +60,20 @@ var kinds = sync.OnceValues(func() (map[string]*kindSchema, error) {
 	return all, nil
 })
 
-func newKindSchema(spec *apiextensionsv1.CustomResourceDefinitionSpec) (*kindSchema, error) {
+// Schemas are those of the CRDs of this version, by kind.
+func Schemas() (map[string]*spec.Schema, error) {
+	known, err := kinds()
+	schemas := map[string]*spec.Schema{}
+	for kind, schema := range known {
+		schemas[kind] = schema.structural.ToKubeOpenAPI()
+	}
+	return schemas, err
+}
+
+func newKindSchema(definition *apiextensionsv1.CustomResourceDefinitionSpec) (*kindSchema, error) {
 	props := &apiextensions.JSONSchemaProps{}
 	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
-		spec.Versions[0].Schema.OpenAPIV3Schema, props, nil)
+		definition.Versions[0].Schema.OpenAPIV3Schema, props, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -67,37 +81,40 @@ func newKindSchema(spec *apiextensionsv1.CustomResourceDefinitionSpec) (*kindSch
 	if err != nil {
 		return nil, err
 	}
+	shapeOfSpec := shape.Properties["spec"]
+	types, err := schemaconv.ToSchemaFromOpenAPI(map[string]*spec.Schema{"spec": shapeOfSpec.ToKubeOpenAPI()}, false)
+	if err != nil {
+		return nil, err
+	}
 	validator, _, err := validation.NewSchemaValidator(props)
 	return &kindSchema{
-		clusterScoped: spec.Scope == apiextensionsv1.ClusterScoped, structural: shape, fields: validator,
+		clusterScoped: definition.Scope == apiextensionsv1.ClusterScoped, structural: shape, fields: validator,
 		rules: cel.NewValidator(shape, true, celconfig.PerCallLimit),
+		spec:  (&typed.Parser{Schema: smdschema.Schema{Types: types.Types}}).Type("spec"),
 	}, err
 }
 
-// complete sets the defaults of an object, and drops fields that the kind does not have. It gives their paths.
-func (k *kindSchema) complete(object map[string]any) (unknown []string) {
-	unknown = pruning.PruneWithOptions(object, k.structural, true, structural.UnknownFieldPathOptions{
+// prune drops fields that the kind does not have, and gives their paths.
+func (k *kindSchema) prune(object *unstructured.Unstructured) (unknown []string) {
+	return pruning.PruneWithOptions(object.Object, k.structural, true, structural.UnknownFieldPathOptions{
 		TrackUnknownFieldPaths: true,
 	})
-	defaulting.Default(object, k.structural)
-	return unknown
 }
 
 // refusal is why the API server would refuse an object; "" if it takes it. before is nil for a new one. The text has no
 // values: they can be personal data. The status is the cluster's, and only rules look at it.
-func (k *kindSchema) refusal(ctx context.Context, object, before map[string]any) string {
-	object, before = withID(object), withID(before)
-	problems := validation.ValidateCustomResource(nil, object, k.fields)
+func (k *kindSchema) refusal(ctx context.Context, object, before *unstructured.Unstructured) string {
+	checked := withID(object)
+	problems := validation.ValidateCustomResource(nil, checked, k.fields)
 	if len(problems) == 0 { // rules are about objects whose fields are as they should be
 		var old any
 		if before != nil {
-			old = before
+			old = withID(before)
 		}
-		problems, _ = k.rules.Validate(ctx, nil, k.structural, object, old, celconfig.RuntimeCELCostBudget)
+		problems, _ = k.rules.Validate(ctx, nil, k.structural, checked, old, celconfig.RuntimeCELCostBudget)
 	}
 	if before == nil {
-		named := &unstructured.Unstructured{Object: object}
-		problems = append(problems, apivalidation.ValidateObjectMetaAccessor(named, !k.clusterScoped,
+		problems = append(problems, apivalidation.ValidateObjectMetaAccessor(object, !k.clusterScoped,
 			apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))...)
 	}
 	texts := make([]string, len(problems))
@@ -108,12 +125,9 @@ func (k *kindSchema) refusal(ctx context.Context, object, before map[string]any)
 }
 
 // withID is an object with that part of its status which rules of the spec are about.
-func withID(object map[string]any) map[string]any {
-	if object == nil {
-		return nil
-	}
-	reduced, status := maps.Clone(object), map[string]any{} // which each object has
-	if id, found, _ := unstructured.NestedFieldNoCopy(object, "status", "applicationID"); found {
+func withID(object *unstructured.Unstructured) map[string]any {
+	reduced, status := maps.Clone(object.Object), map[string]any{} // which each object has
+	if id, found, _ := unstructured.NestedFieldNoCopy(object.Object, "status", "applicationID"); found {
 		status["applicationID"] = id
 	}
 	reduced["status"] = status

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
+	"time"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +32,7 @@ type world struct {
 	client.Writer // the methods that the controllers of Mandates and MandateActions do not use
 	objects       map[ObjectKey]client.Object
 	version, uids int
+	now           time.Time
 	// secretRead is told of each Secret that the operator would read.
 	secretRead func(name string)
 }
@@ -52,7 +55,7 @@ func KeyOf(object client.Object) ObjectKey {
 	return ObjectKey{kindOf(object), object.GetNamespace(), object.GetName()}
 }
 
-func kindOf(object client.Object) string {
+func kindOf(object runtime.Object) string {
 	if partial, ok := object.(*metav1.PartialObjectMetadata); ok {
 		return partial.Kind
 	}
@@ -66,6 +69,18 @@ func (w *world) put(object client.Object) {
 	w.version++
 	object.SetResourceVersion(strconv.Itoa(w.version))
 	w.objects[KeyOf(object)] = object
+}
+
+// mandate is a Mandate; nil if there is none.
+func (w *world) mandate(namespace, name string) *v1alpha1.Mandate {
+	found, _ := w.objects[ObjectKey{kindMandate, namespace, name}].(*v1alpha1.Mandate)
+	return found
+}
+
+// record is the record for the name of a Mandate; nil if there is none.
+func (w *world) record(namespace, name string) *v1alpha1.ApplicationRecord {
+	found, _ := w.objects[ObjectKey{kindRecord, namespace, name}].(*v1alpha1.ApplicationRecord)
+	return found
 }
 
 // newUID is for an object that the plan creates.
@@ -111,26 +126,17 @@ func copyTo(object, stored client.Object) error {
 	return nil
 }
 
-// List implements client.Reader, for Mandates and ApplicationRecords.
+// List implements client.Reader.
 func (w *world) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
-	o := (&client.ListOptions{}).ApplyOptions(options)
+	o, found := (&client.ListOptions{}).ApplyOptions(options), []runtime.Object(nil)
+	kind := strings.TrimSuffix(kindOf(list), "List")
 	for key, object := range w.objects {
-		if o.Namespace != "" && key.Namespace != o.Namespace ||
-			o.FieldSelector != nil && !o.FieldSelector.Matches(fieldsOf(object)) {
-			continue
-		}
-		switch list := list.(type) {
-		case *v1alpha1.MandateList:
-			if mandate, ok := object.(*v1alpha1.Mandate); ok {
-				list.Items = append(list.Items, *mandate.DeepCopy())
-			}
-		case *v1alpha1.ApplicationRecordList:
-			if record, ok := object.(*v1alpha1.ApplicationRecord); ok {
-				list.Items = append(list.Items, *record.DeepCopy())
-			}
+		if key.Kind == kind && (o.Namespace == "" || key.Namespace == o.Namespace) &&
+			(o.FieldSelector == nil || o.FieldSelector.Matches(fieldsOf(object))) {
+			found = append(found, object.DeepCopyObject())
 		}
 	}
-	return nil
+	return meta.SetList(list, found)
 }
 
 // fieldsOf are the fields by which the operator selects objects.
@@ -163,10 +169,18 @@ func (w *world) Create(_ context.Context, object client.Object, _ ...client.Crea
 	return nil
 }
 
-// Delete implements client.Writer.
+// Delete implements client.Writer. An object with a finalizer stays until the operator takes that off.
 func (w *world) Delete(_ context.Context, object client.Object, _ ...client.DeleteOption) error {
-	w.version++
-	delete(w.objects, KeyOf(object))
+	key, deleted := KeyOf(object), metav1.NewTime(w.now)
+	stored := w.objects[key]
+	if stored == nil || len(stored.GetFinalizers()) == 0 {
+		w.version++
+		delete(w.objects, key)
+		return nil
+	}
+	stored.SetDeletionTimestamp(&deleted)
+	stored.SetGeneration(stored.GetGeneration() + 1)
+	w.put(stored)
 	return nil
 }
 

@@ -1,0 +1,60 @@
+package plugin
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// readFile reads a file, or with - the standard input.
+func (s *session) readFile(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(s.In)
+	}
+	return os.ReadFile(name)
+}
+
+// eachObject reads the objects of YAML documents, and those of the lists among them. The text of a file can be personal
+// data, so an error does not quote it.
+func eachObject(
+	content []byte, toJSON func(document []byte) ([]byte, error), do func(*unstructured.Unstructured) error,
+) error {
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	for number := 1; ; number++ {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		object := &unstructured.Unstructured{}
+		if err == nil {
+			document, err = toJSON(document)
+		}
+		if err != nil || json.Unmarshal(document, &object.Object) != nil {
+			return fmt.Errorf("document %d is no YAML object", number)
+		}
+		if err := eachItem(object, do); err != nil {
+			return fmt.Errorf("document %d: %w", number, err)
+		}
+	}
+}
+
+func eachItem(object *unstructured.Unstructured, do func(*unstructured.Unstructured) error) error {
+	switch {
+	case len(object.Object) == 0: // a comment
+		return nil
+	case object.IsList() && strings.HasSuffix(object.GetKind(), "List"):
+		return object.EachListItem(func(item runtime.Object) error {
+			return eachItem(item.(*unstructured.Unstructured), do) //nolint:forcetypeassert // as each item is
+		})
+	}
+	return do(object)
+}
