@@ -154,8 +154,7 @@ func violations(err error) []violation {
 	return found
 }
 
-// shown is what a message repeats of the value. It depends on the version of Kubernetes: 1.32 writes the type of what a
-// CEL rule refuses.
+// shown is what a message repeats of the value. Of what a CEL rule refuses, Kubernetes up to 1.34 writes the type.
 var shown = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|true|false|\d+): |^(Duplicate value): .*`)
 
 // withoutValues is sorted.
