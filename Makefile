@@ -73,7 +73,7 @@ KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 # -vet=off: lint vets. TIMEOUT is the one limit against a hang, of every package and of every run of make e2e: it has to
 # be enough beside other work.
 TIMEOUT ?= 45m
-GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test -ldflags=-w -vet=off -timeout=$(TIMEOUT)
+GO_TEST = env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test -ldflags=-w -vet=off -timeout=$(TIMEOUT)
 
 # All but operator/chaos, which runs alone, because it keeps the machine busy, and the tests with a real Flux and Argo
 # CD, which take minutes to build. Those that take longest start first.
@@ -217,6 +217,23 @@ plans: $(call tools_of,chaos) ## Compare 500 plans of random changes with what t
 .PHONY: moves
 moves: $(call tools_of,chaos) ## Move 2,800 Mandates in all states to other clusters (make test: 14)
 	MOVECOPIES=200 $(GO_TEST) -count=1 -v -timeout=0 -run='^TestMove$$' ./plugin
+
+# The newest patch of each minor that the charts accept, beside the pinned one. What needs a kube-controller-manager is
+# skipped, because it must not be newer than the API server.
+MINORS ?= 1.32.13 1.33.13 1.34.4 1.35.4
+on_minor.config := Policy|Record|Roles|Receiver|Reports|^TestOperatorChanges|^TestStolenToken$$|^TestChartsOnACluster$$
+
+.PHONY: minors $(MINORS:%=minor-%)
+minors: ## CRDs, rules, policies, chart and one create on other minors of Kubernetes (MINORS="1.32.13 ...")
+	@MAKE="$(MAKE)" tools/steps.sh "make minors" $(MINORS:%=minor-%)
+
+$(MINORS:%=minor-%): KUBEBUILDER_ASSETS = $(CURDIR)/$(<D)
+$(MINORS:%=minor-%): minor-%: bin/kubernetes-v%/kube-apiserver $(call tools_of,minors)
+	@ln -sf ../etcd ../kubectl $(<D)
+	@$< --version
+	@$(GO_TEST) -count=1 ./api/v1alpha1
+	@$(GO_TEST) -count=1 -run='$(on_minor.config)' -skip='^TestNamespaceIsDeletedWithItsRecords$$' ./config
+	@$(GO_TEST) -count=1 -run='^TestCompleted$$' ./operator
 
 SCHEMATIME ?= 10m
 

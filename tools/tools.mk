@@ -23,12 +23,12 @@ endef
 # Without a version, kube-apiserver and kubectl call themselves v0.0.0 and clients misjudge them; helm
 # calls itself v4.N; without version.dev=no, tofu is a development build that says so in every output.
 kubernetes := $(call pinned,kubernetes,k8s.io/kubernetes)
-kubernetes.numbers := $(subst ., ,$(kubernetes:v%=%))
-kubernetes.ldflags := $(addprefix -X k8s.io/component-base/version.,\
-	gitVersion=$(kubernetes) \
-	gitMajor=$(word 1,$(kubernetes.numbers)) \
-	gitMinor=$(word 2,$(kubernetes.numbers)) \
-	gitTreeState=clean) -X k8s.io/client-go/pkg/version.gitVersion=$(kubernetes)
+version_of_kubernetes = $(addprefix -X k8s.io/component-base/version.,\
+	gitVersion=$(1) \
+	gitMajor=$(patsubst v%,%,$(firstword $(subst ., ,$(1)))) \
+	gitMinor=$(word 2,$(subst ., ,$(1))) \
+	gitTreeState=clean) -X k8s.io/client-go/pkg/version.gitVersion=$(1)
+kubernetes.ldflags := $(call version_of_kubernetes,$(kubernetes))
 opentofu.ldflags := -X github.com/opentofu/opentofu/version.dev=no
 argocd := github.com/argoproj/argo-cd/v3
 argocd.ldflags := -X $(argocd)/common.version=$(patsubst v%,%,$(call pinned,argocd,$(argocd)))
@@ -67,6 +67,17 @@ $(eval $(call tool,golangci-lint,lint,github.com/golangci/golangci-lint/v2,/cmd/
 $(eval $(call tool,goreleaser,release,github.com/goreleaser/goreleaser/v2,,))
 $(eval $(call tool,actionlint,release,github.com/rhysd/actionlint,/cmd/actionlint,))
 
+# kube-apiserver of another minor, in the tree of that release's module, and with the versions of its own go.mod. As in
+# tools/kubernetes, the staging modules are the published ones. Nothing imports the samples, and some have no such
+# version. go checks what it adds to go.sum with the checksum database.
+bin/kubernetes-v%/kube-apiserver:
+	@mkdir -p $(@D)
+	@source=$$($(GO) mod download -json k8s.io/kubernetes@v$* | sed -n 's|.*"Dir": "\(.*\)".*|\1|p') && \
+		sed '/k8s.io.sample-/d; s|=> ./staging/src/\(.*\)|=> \1 v$(*:1.%=0.%)|' "$$source/go.mod" >$(@D)/go.mod && \
+		cat "$$source/go.sum" >$(@D)/go.sum && \
+		tools/build.sh "kube-apiserver v$*" $@ "$$source" ./cmd/kube-apiserver -mod=mod -modfile=$(CURDIR)/$(@D)/go.mod \
+		-trimpath -ldflags="-s -w $(call version_of_kubernetes,v$*)"
+
 # Which tools a target needs. What a user has on PATH serves the demo and the cluster targets.
 control_plane := $(if $(KUBEBUILDER_ASSETS),,kube-apiserver etcd kubectl)
 kubectl := $(if $(call on_path,kubectl),,kubectl)
@@ -85,6 +96,7 @@ tools.test-rules := promtool
 tools.vulnerabilities := govulncheck
 tools.chaos := $(control_plane)
 tools.schemas := $(control_plane)
+tools.minors := etcd kubectl helm
 tools.bench := $(control_plane) tofu
 tools.demo := $(if $(control_plane),kube-apiserver etcd $(kubectl)) $(terraform)
 tools.install := $(kubectl)

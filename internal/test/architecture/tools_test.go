@@ -119,3 +119,23 @@ func TestEveryModuleIsUpdated(t *testing.T) {
 		t.Errorf("%s has %s, which is no module that a bot may update", config, dir)
 	}
 }
+
+// TestMinorsBeginWithTheOldest holds that make minors tests the oldest Kubernetes that the charts and the pages name.
+func TestMinorsBeginWithTheOldest(t *testing.T) {
+	files := textFiles(t)
+	oldest := regexp.MustCompile(`(?m)^MINORS \?= (\d+\.\d+)\.`).FindStringSubmatch(string(files["Makefile"]))
+	if oldest == nil {
+		t.Fatal("Makefile has no MINORS")
+	}
+	kubeVersion, sentence := `kubeVersion: ">=`+oldest[1]+`.0-0"`, "Kubernetes "+oldest[1]+" or later"
+	for name, want := range map[string]string{
+		"config/chart/mandate-operator/Chart.yaml":      kubeVersion,
+		"config/chart/mandate-operator-crds/Chart.yaml": kubeVersion,
+		"README.md":       sentence,
+		"docs/install.md": sentence,
+	} {
+		if !bytes.Contains(files[name], []byte(want)) {
+			t.Errorf("%s does not say %s", name, want)
+		}
+	}
+}
