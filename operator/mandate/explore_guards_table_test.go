@@ -226,8 +226,8 @@ func guards() map[string]explore.Guard {
 		"verify the IdentityService": {
 			Why:      "it may lead to another account since",
 			File:     "../engine/service.go",
-			Old:      "service.GetUID() == used.UID && service.GetGeneration() == used.Generation",
-			Off:      "(!ON || service.GetUID() == used.UID && service.GetGeneration() == used.Generation)",
+			Old:      "used.IsOf(service) &&",
+			Off:      "(!ON || used.IsOf(service)) &&",
 			CaughtBy: "TestExplore/another account", Fails: "TestExplore/another_account",
 		},
 		"deposit retried": {

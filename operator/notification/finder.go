@@ -94,8 +94,7 @@ func (f *Finder) Reconcile(ctx context.Context, key connection.Key) (reconcile.R
 		return reconcile.Result{}, apierror.Redact(err)
 	}
 	used, ok := f.connections.Get(key)
-	if !ok || used.UID != service.GetUID() || used.Generation != service.GetGeneration() ||
-		!used.Ready && !used.OnlyWritesFail {
+	if !ok || !used.IsOf(service) || !used.Ready && !used.OnlyWritesFail {
 		return reconcile.Result{RequeueAfter: retryInterval}, nil
 	}
 	var left []int64
