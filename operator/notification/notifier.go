@@ -111,7 +111,9 @@ func (n *Notifier) run(ctx context.Context) {
 	n.queue.ShutDown()
 	writing.Wait()
 	n.draining = true
+	n.mu.Lock() // the index goes on
 	left := n.delayed.UnsortedList()
+	n.mu.Unlock()
 	workqueue.ParallelizeUntil(writes, writers, len(left), func(i int) { n.write(writes, left[i]) })
 }
 
