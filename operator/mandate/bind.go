@@ -210,7 +210,7 @@ func resultWithReference(shown string) candidateResult {
 // candidates are the applications that may be the Mandate's, the last ones first: those that its annotation names, and
 // the one that the answer to the create showed.
 func (r *creator) candidates() []int64 {
-	named := engine.Candidates(r.mandate)
+	named := engine.IDsIn(r.mandate, v1alpha1.CandidateAnnotation)
 	if own := r.facts.record.candidate; own != 0 {
 		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == own }), own)
 	}

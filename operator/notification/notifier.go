@@ -165,7 +165,7 @@ func (n *Notifier) writeUnknown(ctx context.Context, h hint) (after time.Duratio
 	if err != nil {
 		return 0, err
 	}
-	named := engine.UnknownIDs(service)
+	named := engine.IDsIn(service, v1alpha1.UnknownIDsAnnotation)
 	ids := n.index.toWrite(h.service, account, named)
 	if most := v1alpha1.MaxCandidates - len(named); len(ids) > most {
 		ids, after = ids[:most], roomInterval
@@ -177,7 +177,7 @@ func (n *Notifier) writeUnknown(ctx context.Context, h hint) (after time.Duratio
 		named = append(named, u.id)
 	}
 	err = n.annotate(ctx, string(h.service.Kind), service, map[string]string{
-		v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(named),
+		v1alpha1.UnknownIDsAnnotation: engine.FormatIDs(named),
 	})
 	n.index.wrote(ids, err == nil)
 	return after, err
