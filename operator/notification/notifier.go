@@ -53,7 +53,7 @@ type Notifier struct {
 	draining bool // nothing waits any more
 
 	mu      sync.Mutex
-	delayed sets.Set[hint] // those that the queue hands out later
+	delayed sets.Set[hint] // those that wait for a time
 }
 
 func newNotifier(index *Index, of accounts) *Notifier {
