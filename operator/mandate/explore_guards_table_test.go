@@ -176,8 +176,8 @@ func guards() map[string]explore.Guard {
 		},
 		"named application that differs": {
 			Why: "a read may lag behind the create, and the spec and its Secrets can be edited", File: "bind.go",
-			Old:      "r.skipCandidate(id, candidateIncomplete)",
-			Off:      "r.skipCandidate(id, pick(ON, candidateIncomplete, candidateOther))",
+			Old:      "r.skipCandidate(id, candidateIncomplete)\n",
+			Off:      "r.skipCandidate(id, pick(ON, candidateIncomplete, candidateOther))\n",
 			CaughtBy: "TestNamedApplicationsThatAreNotComplete",
 			Fails:    "TestNamedApplicationsThatAreNotComplete/a_Secret_was_edited_after_the_create/once_more_by_itself",
 		},
