@@ -190,6 +190,11 @@ func (r *Registry) Put(ctx context.Context, key Key, connection Connection) {
 	}
 }
 
+// IsOf reports whether a connection was made from a service as it is.
+func (c *Connection) IsOf(service Service) bool {
+	return service.GetUID() == c.UID && service.GetGeneration() == c.Generation
+}
+
 // equivalent reports that nobody waits for the difference. Reference data is read again and again: what it says counts,
 // not that it was read.
 func (c *Connection) equivalent(other *Connection) bool {

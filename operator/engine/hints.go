@@ -63,20 +63,10 @@ func (n NotificationRequest) Next(now time.Time) NotificationRequest {
 	return NotificationRequest{now, min(max(n.Used-saved, 0)+1, notificationBurst)}
 }
 
-// Candidates are the ids that an annotation names as those of applications that may be a Mandate's.
-func Candidates(mandate client.Object) []int64 {
-	return ParseCandidates(mandate.GetAnnotations()[v1alpha1.CandidateAnnotation])
-}
-
-// UnknownIDs are those that an annotation of a service names: of applications that may be the ones of Mandates whose
-// create had no answer.
-func UnknownIDs(service client.Object) []int64 {
-	return ParseCandidates(service.GetAnnotations()[v1alpha1.UnknownIDsAnnotation])
-}
-
-// ParseCandidates reads the value of either annotation: the last ids, each once. What is no id is ignored.
-func ParseCandidates(named string) (ids []int64) {
-	for text := range strings.SplitSeq(named, ",") {
+// IDsIn reads an annotation that names applications: that of a Mandate, which may have one of them, or of a service, of
+// which nobody knows whose they are. It gives the last ids, each once. What is no id is ignored.
+func IDsIn(object client.Object, annotation string) (ids []int64) {
+	for text := range strings.SplitSeq(object.GetAnnotations()[annotation], ",") {
 		id, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 		if err == nil && id > 0 && id <= v1alpha1.MaxID && !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -88,8 +78,8 @@ func ParseCandidates(named string) (ids []int64) {
 	return ids
 }
 
-// FormatCandidates is the value of either annotation.
-func FormatCandidates(ids []int64) string {
+// FormatIDs is the value of such an annotation.
+func FormatIDs(ids []int64) string {
 	texts := make([]string, len(ids))
 	for i, id := range ids {
 		texts[i] = strconv.FormatInt(id, 10)

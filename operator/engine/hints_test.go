@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
@@ -47,12 +49,17 @@ func TestNotificationRequest(t *testing.T) {
 }
 
 // The annotation is a text that anybody may write who may edit a Mandate.
-func TestParseCandidates(t *testing.T) {
+func TestIDsIn(t *testing.T) {
+	read := func(text string) []int64 {
+		m := MetadataOf("Mandate", client.ObjectKey{})
+		m.Annotations = map[string]string{v1alpha1.CandidateAnnotation: text}
+		return IDsIn(m, v1alpha1.CandidateAnnotation)
+	}
 	for text, want := range map[string][]int64{
 		"": nil, ",": nil, "x": nil, "0": nil, "-1": nil, "1.5": nil, "9007199254740992": nil, "1 OR 1": nil,
 		"7": {7}, "9007199254740991": {9007199254740991}, "7,8": {7, 8}, " 8 , 7,8": {8, 7}, "7,x,8": {7, 8},
 	} {
-		if got := ParseCandidates(text); !slices.Equal(got, want) {
+		if got := read(text); !slices.Equal(got, want) {
 			t.Errorf("%q names %d, want %d", text, got, want)
 		}
 	}
@@ -60,8 +67,8 @@ func TestParseCandidates(t *testing.T) {
 	for i := range 100_000 {
 		many = append(many, strconv.Itoa(i+1))
 	}
-	got := ParseCandidates(strings.Join(many, ","))
-	if len(got) != 20 || got[0] != 99_981 || FormatCandidates(got[18:]) != "99999,100000" {
+	got := read(strings.Join(many, ","))
+	if len(got) != 20 || got[0] != 99_981 || FormatIDs(got[18:]) != "99999,100000" {
 		t.Errorf("many name %d", got)
 	}
 }

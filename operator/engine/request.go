@@ -58,9 +58,9 @@ var becameReadable = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool 
 }}
 
 var requestChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	request, candidates := ReconcileRequest(e.ObjectNew), Candidates(e.ObjectNew)
+	request, candidates := ReconcileRequest(e.ObjectNew), IDsIn(e.ObjectNew, v1alpha1.CandidateAnnotation)
 	return request != "" && request != ReconcileRequest(e.ObjectOld) ||
 		CompleteRecord(e.ObjectNew) != CompleteRecord(e.ObjectOld) ||
 		connection.VouchedAccount(e.ObjectNew) != connection.VouchedAccount(e.ObjectOld) ||
-		len(candidates) > 0 && !slices.Equal(candidates, Candidates(e.ObjectOld))
+		len(candidates) > 0 && !slices.Equal(candidates, IDsIn(e.ObjectOld, v1alpha1.CandidateAnnotation))
 }}

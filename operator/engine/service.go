@@ -91,7 +91,7 @@ func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1al
 		CreationSuspended: service.Settings().Creation.Suspend,
 	}
 	found, ok := services.Connections.Get(s.Key)
-	if ok && found.UID == service.GetUID() && found.Generation == service.GetGeneration() {
+	if ok && found.IsOf(service) {
 		s.Connection = found
 		facts.Known = true
 		facts.Ready, facts.OnlyWritesFail = found.Ready, found.OnlyWritesFail
@@ -111,8 +111,7 @@ func (s *Session) IsCurrent(
 	}
 	s.InUse = controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
 	used := &s.Connection
-	current = service.GetUID() == used.UID && service.GetGeneration() == used.Generation &&
-		(!used.Vouched || connection.IsVouchedFor(service, used.Account))
+	current = used.IsOf(service) && (!used.Vouched || connection.IsVouchedFor(service, used.Account))
 	return current, false, nil
 }
 

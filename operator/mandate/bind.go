@@ -180,17 +180,15 @@ const (
 type candidateReads struct {
 	by         connectionVersion // what follows is about the ids there
 	generation int64             // of the Mandate: after an edit, an application may be as its spec asks for
+	request    string            // after another one, they are read again
 	reads      map[int64]candidateRead
 }
 
 // candidateRead is the last read of a candidate.
 type candidateRead struct {
 	result candidateResult
-	// request is the one with which it was read, and tries how often it was. Another one has it read again, that of a
-	// notification only if it may be this Mandate's.
-	request string
-	tries   int
-	next    time.Time // when it is read again with the same request; zero: never
+	tries  int
+	next   time.Time // when it is read again by itself; zero: never
 }
 
 type candidateResult int
@@ -209,16 +207,10 @@ func resultWithReference(shown string) candidateResult {
 	return candidateOther
 }
 
-// delaysCreate reports whether the application may be the Mandate's, for all that is known, so that a create would only
-// be refused as a duplicate.
-func (c candidateRead) delaysCreate() bool {
-	return c.result == candidateUnread && c.tries < candidateReadsBeforeCreate
-}
-
 // candidates are the applications that may be the Mandate's, the last ones first: those that its annotation names, and
 // the one that the answer to the create showed.
 func (r *creator) candidates() []int64 {
-	named := engine.Candidates(r.mandate)
+	named := engine.IDsIn(r.mandate, v1alpha1.CandidateAnnotation)
 	if own := r.facts.record.candidate; own != 0 {
 		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == own }), own)
 	}
@@ -232,17 +224,17 @@ func (r *creator) selectCandidates() {
 	if r.facts.id != 0 {
 		return
 	}
-	known, request := r.candidatesRead(), engine.ReconcileRequest(r.mandate)
+	known := r.candidatesRead()
 	for _, id := range r.candidates() {
 		read, isKnown := known.reads[id]
-		another := request != "" && request != read.request &&
-			(read.result != candidateOther || !engine.IsNotification(request))
 		after := read.next.Sub(r.facts.now)
 		switch {
-		case !isKnown, another, !read.next.IsZero() && after <= 0:
+		case !isKnown, !read.next.IsZero() && after <= 0:
 			r.facts.create.candidates = append(r.facts.create.candidates, id)
 		case !read.next.IsZero():
-			r.facts.create.candidatePending = r.facts.create.candidatePending || read.delaysCreate()
+			if read.result == candidateUnread && read.tries < candidateReadsBeforeCreate {
+				r.facts.create.candidatePending = true
+			}
 			r.nextCandidate = cmp.Or(min(r.nextCandidate, after), after)
 		}
 	}
@@ -285,7 +277,7 @@ func (r *creator) candidateFailed(ctx context.Context, id int64, err error) {
 	case engine.IsConnectionError(ctx, err):
 		r.facts.create.candidates, r.facts.create.candidatePending = nil, true
 	case idv.OutcomeOf(err).NothingDone():
-		r.skipCandidate(id, resultWithReference("")) // it shows none
+		r.skipCandidate(id, candidateIncomplete) // it shows no reference
 	default:
 		r.skipCandidate(id, candidateUnread)
 		if kind == idv.KindTimeout && len(r.facts.create.candidates) > 0 { // the next one may take as long, in the same slot
@@ -297,41 +289,42 @@ func (r *creator) candidateFailed(ctx context.Context, id int64, err error) {
 	}
 }
 
-// candidatesRead is what is known of the candidates.
+// candidatesRead is what is known of the candidates that need not be read again because of an edit or a request. The
+// request of a notification has those read again that may be this Mandate's.
 func (r *creator) candidatesRead() candidateReads {
-	by, generation := r.connectionVersion(), r.mandate.Generation
-	if known := r.local().candidateReads; known != nil && known.by == by &&
-		known.generation == generation {
-		return *known
+	is := candidateReads{
+		by: r.connectionVersion(), generation: r.mandate.Generation, request: engine.ReconcileRequest(r.mandate),
+		reads: map[int64]candidateRead{},
 	}
-	return candidateReads{by: by, generation: generation}
+	known := r.local().candidateReads
+	if known == nil || known.by != is.by || known.generation != is.generation {
+		return is
+	}
+	is.request = cmp.Or(is.request, known.request)
+	for _, id := range r.candidates() {
+		read, isKnown := known.reads[id]
+		isOther := read.result == candidateOther && engine.IsNotification(is.request)
+		if isKnown && (is.request == known.request || isOther) {
+			is.reads[id] = read
+		}
+	}
+	return is
 }
 
 // skipCandidate goes on to the next candidate, and keeps what was learned of this one.
 func (r *creator) skipCandidate(id int64, result candidateResult) {
 	r.forgetFound()
-	left := slices.Clone(r.facts.create.candidates)
-	r.facts.create.candidates = slices.DeleteFunc(left, func(other int64) bool { return other == id })
-	known, request := r.candidatesRead(), engine.ReconcileRequest(r.mandate)
-	made := candidateRead{result: result, request: request, tries: 1}
-	if before := known.reads[id]; before.request == request {
-		made.tries = min(before.tries+1, 11) // the pause is the longest one by then
-	}
+	known := r.candidatesRead()
+	made := candidateRead{result: result, tries: min(known.reads[id].tries+1, 11)} // the pause is the longest one by then
 	switch {
 	case result == candidateUnread:
 		made.next = r.facts.now.Add(min(candidateRetryInterval<<(made.tries-1), maxCandidatePause))
 	case result == candidateIncomplete && made.tries < 2: // a read may lag behind the create, and shows less than it will
 		made.next = r.facts.now.Add(lagAllowance)
 	}
-	reads, named := map[int64]candidateRead{id: made}, r.candidates()
-	for other, read := range known.reads {
-		if other != id && slices.Contains(named, other) {
-			reads[other] = read
-		}
-	}
-	known.reads = reads
-	r.facts.create.candidatePending = r.facts.create.candidatePending || made.delaysCreate()
+	known.reads[id] = made
 	r.learn(func(s *localState) { s.candidateReads = &known })
+	r.selectCandidates()
 }
 
 // forgetFound drops what was read of an application that is not this Mandate's after all.

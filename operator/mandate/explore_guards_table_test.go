@@ -176,8 +176,8 @@ func guards() map[string]explore.Guard {
 		},
 		"named application that differs": {
 			Why: "a read may lag behind the create, and the spec and its Secrets can be edited", File: "bind.go",
-			Old:      "r.skipCandidate(id, candidateIncomplete)",
-			Off:      "r.skipCandidate(id, pick(ON, candidateIncomplete, candidateOther))",
+			Old:      "r.skipCandidate(id, candidateIncomplete)\n",
+			Off:      "r.skipCandidate(id, pick(ON, candidateIncomplete, candidateOther))\n",
 			CaughtBy: "TestNamedApplicationsThatAreNotComplete",
 			Fails:    "TestNamedApplicationsThatAreNotComplete/a_Secret_was_edited_after_the_create/once_more_by_itself",
 		},
@@ -226,8 +226,8 @@ func guards() map[string]explore.Guard {
 		"verify the IdentityService": {
 			Why:      "it may lead to another account since",
 			File:     "../engine/service.go",
-			Old:      "service.GetUID() == used.UID && service.GetGeneration() == used.Generation",
-			Off:      "(!ON || service.GetUID() == used.UID && service.GetGeneration() == used.Generation)",
+			Old:      "used.IsOf(service) &&",
+			Off:      "(!ON || used.IsOf(service)) &&",
 			CaughtBy: "TestExplore/another account", Fails: "TestExplore/another_account",
 		},
 		"deposit retried": {

@@ -43,9 +43,9 @@ func notificationMoves(s *state, spend spender) {
 // annotate does what package notification does with an application that shows a reference.
 func (w *world) annotate(name string, id int64, request string) {
 	m := w.mandates[name].DeepCopy()
-	ids := slices.DeleteFunc(engine.Candidates(m), func(other int64) bool { return other == id })
+	ids := slices.DeleteFunc(engine.IDsIn(m, v1alpha1.CandidateAnnotation), func(other int64) bool { return other == id })
 	m.Annotations = map[string]string{
-		v1alpha1.CandidateAnnotation:        engine.FormatCandidates(append(ids, id)),
+		v1alpha1.CandidateAnnotation:        engine.FormatIDs(append(ids, id)),
 		v1alpha1.ReconcileRequestAnnotation: v1alpha1.NotificationRequestPrefix + request,
 	}
 	w.store(m)
@@ -54,7 +54,7 @@ func (w *world) annotate(name string, id int64, request string) {
 // wasNamed reports whether the application was named to a Mandate that was created for it, and whose spec asks for what
 // was sent (I14).
 func (w *world) wasNamed(m *v1alpha1.Mandate) bool {
-	named := engine.Candidates(m)
+	named := engine.IDsIn(m, v1alpha1.CandidateAnnotation)
 	here := w.sites[w.site()]
 	if here.silent || m.Spec.Adopt != nil { // such a service does not show whose it is
 		return false

@@ -237,17 +237,18 @@ func (a *apiServer) patchService(key connection.Key, document []byte) error {
 func (a *apiServer) unknown(key connection.Key) []int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return engine.UnknownIDs(a.services[key])
+	return engine.IDsIn(a.services[key], v1alpha1.UnknownIDsAnnotation)
 }
 
 // takeOff takes ids off a service, as the leader does that has read them.
 func (a *apiServer) takeOff(key connection.Key, ids ...int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	left := slices.DeleteFunc(engine.UnknownIDs(a.services[key]), func(id int64) bool { return slices.Contains(ids, id) })
+	left := slices.DeleteFunc(engine.IDsIn(a.services[key], v1alpha1.UnknownIDsAnnotation),
+		func(id int64) bool { return slices.Contains(ids, id) })
 	a.revision++
 	a.services[key].SetResourceVersion(strconv.Itoa(a.revision))
-	a.services[key].SetAnnotations(map[string]string{v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(left)})
+	a.services[key].SetAnnotations(map[string]string{v1alpha1.UnknownIDsAnnotation: engine.FormatIDs(left)})
 }
 
 // bound is a Mandate with an application and individuals.

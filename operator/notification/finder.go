@@ -89,13 +89,12 @@ func (f *Finder) Reconcile(ctx context.Context, key connection.Key) (reconcile.R
 	if isGone(err) {
 		return reconcile.Result{}, nil
 	}
-	ids := engine.UnknownIDs(service)
+	ids := engine.IDsIn(service, v1alpha1.UnknownIDsAnnotation)
 	if err != nil || len(ids) == 0 {
 		return reconcile.Result{}, apierror.Redact(err)
 	}
 	used, ok := f.connections.Get(key)
-	if !ok || used.UID != service.GetUID() || used.Generation != service.GetGeneration() ||
-		!used.Ready && !used.OnlyWritesFail {
+	if !ok || !used.IsOf(service) || !used.Ready && !used.OnlyWritesFail {
 		return reconcile.Result{RequeueAfter: retryInterval}, nil
 	}
 	var left []int64
@@ -111,7 +110,7 @@ func (f *Finder) Reconcile(ctx context.Context, key connection.Key) (reconcile.R
 	}
 	if len(left) < len(ids) {
 		failed := f.annotate(ctx, string(key.Kind), service, map[string]string{
-			v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(left),
+			v1alpha1.UnknownIDsAnnotation: engine.FormatIDs(left),
 		})
 		err = errors.Join(err, unlessStale(failed))
 	}
@@ -180,8 +179,8 @@ func (f *Finder) name(ctx context.Context, of connection.Service, shown string, 
 	if err != nil || m == nil {
 		return false, err
 	}
-	ids := slices.DeleteFunc(engine.Candidates(m), func(other int64) bool { return other == id })
-	annotations := map[string]string{v1alpha1.CandidateAnnotation: engine.FormatCandidates(append(ids, id))}
+	ids := slices.DeleteFunc(engine.IDsIn(m, v1alpha1.CandidateAnnotation), func(other int64) bool { return other == id })
+	annotations := map[string]string{v1alpha1.CandidateAnnotation: engine.FormatIDs(append(ids, id))}
 	if isAcknowledged(m) {
 		last := engine.ParseNotificationRequest(engine.ReconcileRequest(m))
 		annotations[v1alpha1.ReconcileRequestAnnotation] = last.Next(f.clock.Now()).String()

@@ -101,9 +101,9 @@ func (f *finding) serve(w http.ResponseWriter, r *http.Request) {
 // named has ids put onto the service, as the receiver does.
 func (f *finding) named(ids ...int64) {
 	f.api.takeOff(testKey)
-	written := engine.UnknownIDs(f.api.services[testKey])
+	written := engine.IDsIn(f.api.services[testKey], v1alpha1.UnknownIDsAnnotation)
 	f.api.services[testKey].SetAnnotations(map[string]string{
-		v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(append(written, ids...)),
+		v1alpha1.UnknownIDsAnnotation: engine.FormatIDs(append(written, ids...)),
 	})
 }
 
@@ -129,7 +129,7 @@ func (f *finding) look(what string, after time.Duration, reads int, left ...int6
 
 func (f *finding) wantNamed(what, name string, want ...int64) {
 	f.Helper()
-	if got := engine.Candidates(f.api.mandates[nameOf(name)]); !slices.Equal(got, want) {
+	if got := engine.IDsIn(f.api.mandates[nameOf(name)], v1alpha1.CandidateAnnotation); !slices.Equal(got, want) {
 		f.Errorf("%s: %s has %d, want %d", what, name, got, want)
 	}
 }
@@ -317,11 +317,11 @@ func TestFindsForTheAccount(t *testing.T) {
 	f.look("of the account", 0, 1)
 	name := nameOf("lost")
 	name.Namespace = other.Namespace
-	if got := engine.Candidates(f.api.mandates[name]); !slices.Equal(got, []int64{7}) {
+	if got := engine.IDsIn(f.api.mandates[name], v1alpha1.CandidateAnnotation); !slices.Equal(got, []int64{7}) {
 		t.Errorf("the Mandate of the other connection has %d", got)
 	}
 	name.Namespace = foreign.Namespace
-	if got := engine.Candidates(f.api.mandates[name]); len(got) > 0 {
+	if got := engine.IDsIn(f.api.mandates[name], v1alpha1.CandidateAnnotation); len(got) > 0 {
 		t.Errorf("the Mandate of another account has %d", got)
 	}
 }

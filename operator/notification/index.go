@@ -2,10 +2,10 @@ package notification
 
 import (
 	"cmp"
+	"fmt"
 	"hash/maphash"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +44,9 @@ type entry struct {
 	since       time.Time // when it began to wait
 }
 
+// anyConnection is that of the hashes of references that Mandates wait with: those of an account may have several.
+var anyConnection connection.Key
+
 // NewIndex makes an empty Index.
 func NewIndex() *Index {
 	return &Index{
@@ -52,23 +55,14 @@ func NewIndex() *Index {
 	}
 }
 
-// hash of what a delivery for a connection may name: an id of one service says nothing about another one. Applications
-// and individuals may have the same ids. Services change the letter case of references.
-func (x *Index) hash(key connection.Key, by place, text string) uint64 {
+// hash of what a delivery for a connection may name, an id or a text: an id of one service says nothing about another
+// one. Applications and individuals may have the same ids. Services change the letter case of references.
+func (x *Index) hash(key connection.Key, by place, named any) uint64 {
 	return maphash.Comparable(x.seed, struct {
 		key  connection.Key
 		by   place
 		text string
-	}{key, by, strings.ToLower(text)})
-}
-
-func (x *Index) hashID(key connection.Key, by place, id int64) uint64 {
-	return x.hash(key, by, strconv.FormatInt(id, 10))
-}
-
-// referenceHash is that of a reference of any connection.
-func (x *Index) referenceHash(text string) uint64 {
-	return x.hash(connection.Key{}, placeReference, text)
+	}{key, by, strings.ToLower(fmt.Sprint(named))})
 }
 
 // entryOf a Mandate; none of anything else.
@@ -80,12 +74,12 @@ func (x *Index) entryOf(object any) (e entry) {
 	e.hint = hint{connection.KeyOf(m), client.ObjectKeyFromObject(m)}
 	if m.Status.ApplicationID != nil {
 		e.application = *m.Status.ApplicationID
-		e.hashes = append(e.hashes, x.hashID(e.service, placeApplication, e.application),
+		e.hashes = append(e.hashes, x.hash(e.service, placeApplication, e.application),
 			x.hash(e.service, placeReference, m.Status.Reference))
 	}
 	for i := range m.Status.Individuals {
 		if id := m.Status.Individuals[i].ID; id != 0 {
-			e.hashes = append(e.hashes, x.hashID(e.service, placeIndividual, id))
+			e.hashes = append(e.hashes, x.hash(e.service, placeIndividual, id))
 		}
 	}
 	// It does not wait if the application is gone, or is under another reference or at another service.
@@ -94,7 +88,7 @@ func (x *Index) entryOf(object any) (e entry) {
 		created.Status == metav1.ConditionUnknown && created.Reason == v1alpha1.ReasonOutcomeUnknown &&
 		!m.Spec.Suspend && m.Spec.Adopt == nil && m.DeletionTimestamp.IsZero()
 	if e.waits {
-		e.reference, e.since = x.referenceHash(m.Status.Reference), created.LastTransitionTime.Time
+		e.reference, e.since = x.hash(anyConnection, placeReference, m.Status.Reference), created.LastTransitionTime.Time
 	}
 	return e
 }
@@ -163,7 +157,7 @@ func (x *Index) match(key connection.Key, candidates []Candidate) (mandates []ty
 		case application != nil:
 			last = min(last, c.place)
 		}
-		references = append(references, x.referenceHash(c.Text))
+		references = append(references, x.hash(anyConnection, placeReference, c.Text))
 	}
 	for _, c := range candidates {
 		if c.Number != 0 && c.place <= last && find(placeApplication, c.Text) == nil {
@@ -246,7 +240,7 @@ func (x *Index) toWrite(key connection.Key, account peers, has []int64) (ids []*
 	for _, u := range x.recent(key) {
 		u.written = u.written || slices.Contains(has, u.id)
 		for key := range account {
-			u.written = u.written || x.mandates[x.hashID(key, placeApplication, u.id)] != nil
+			u.written = u.written || x.mandates[x.hash(key, placeApplication, u.id)] != nil
 		}
 		if !u.written {
 			ids = append(ids, u)

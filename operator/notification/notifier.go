@@ -3,11 +3,11 @@ package notification
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -48,23 +48,23 @@ type Notifier struct {
 	accounts
 	index    *Index
 	limiters perKey[connection.Key, *rate.Limiter] // of Mandates
-	queue    workqueue.TypedRateLimitingInterface[hint]
-	draining atomic.Bool // nothing waits any more
+	failures workqueue.TypedRateLimiter[hint]
+	queue    workqueue.TypedDelayingInterface[hint]
+	draining bool // nothing waits any more
 
 	mu      sync.Mutex
-	pending map[hint]int // how often each hint in the queue was given
+	delayed sets.Set[hint] // those that wait for a time
 }
 
 func newNotifier(index *Index, of accounts) *Notifier {
 	n := &Notifier{
-		accounts: of, index: index, pending: map[hint]int{},
+		accounts: of, index: index, delayed: sets.New[hint](),
 		limiters: newPerKey[connection.Key](func() *rate.Limiter { return rate.NewLimiter(maxWrites, 2*maxWrites) }),
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[hint](200*time.Millisecond, maxRetryDelay),
-			workqueue.TypedRateLimitingQueueConfig[hint]{Name: "notification"},
-		),
+		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[hint](200*time.Millisecond, maxRetryDelay),
+		queue: workqueue.NewTypedDelayingQueueWithConfig(
+			workqueue.TypedDelayingQueueConfig[hint]{Name: "notification"}),
 	}
-	index.changed = n.enqueue
+	index.changed = func(h hint) { n.enqueue(h, 0) }
 	return n
 }
 
@@ -72,24 +72,27 @@ func newNotifier(index *Index, of accounts) *Notifier {
 func (n *Notifier) deliver(key connection.Key, contentType string, body []byte) (result string) {
 	mandates, unknown := n.index.match(key, Candidates(contentType, body))
 	if len(unknown) > 0 {
-		n.enqueue(hint{service: key})
+		n.enqueue(hint{service: key}, 0)
 	}
 	result = resultUnmatched
 	for _, name := range mandates {
 		result = resultMatched
-		n.enqueue(hint{key, name})
+		n.enqueue(hint{key, name}, 0)
 	}
 	return result
 }
 
-// enqueue has a hint written.
-func (n *Notifier) enqueue(h hint) {
+// enqueue has a hint written in some time, unless one like it waits.
+func (n *Notifier) enqueue(h hint, after time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.pending[h]++
-	if n.pending[h] == 1 { // otherwise it is in the queue
-		n.queue.Add(h)
+	if n.delayed.Has(h) {
+		return
 	}
+	if after > 0 {
+		n.delayed.Insert(h)
+	}
+	n.queue.AddAfter(h, after)
 }
 
 // run writes hints until ctx ends. What is left then is written at once: its sender has an answer.
@@ -105,14 +108,13 @@ func (n *Notifier) run(ctx context.Context) {
 	}
 	<-ctx.Done()
 	defer time.AfterFunc(drainTimeout, cancel).Stop()
-	n.draining.Store(true)
-	n.mu.Lock()
-	for h := range n.pending {
-		n.queue.Add(h)
-	}
-	n.mu.Unlock()
 	n.queue.ShutDown()
 	writing.Wait()
+	n.draining = true
+	n.mu.Lock() // the index goes on
+	left := n.delayed.UnsortedList()
+	n.mu.Unlock()
+	workqueue.ParallelizeUntil(writes, writers, len(left), func(i int) { n.write(writes, left[i]) })
 }
 
 // writeNext writes the next hint. It reports false after the shutdown.
@@ -123,44 +125,39 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 	}
 	defer n.queue.Done(h)
 	n.mu.Lock()
-	given := n.pending[h]
+	n.delayed.Delete(h)
 	n.mu.Unlock()
-	if given == 0 { // it was written after the shutdown had queued it again
-		return true
-	}
-	after, err := n.write(ctx, h)
-	if err != nil && !isGone(err) { // it is tried until it works: its sender has an answer, and may not deliver again
-		n.queue.AddRateLimited(h)
-		if n.queue.NumRequeues(h)%loggedTries == 0 {
-			log.FromContext(ctx).Error(apierror.Redact(err), "Failed to record what a notification names, trying again",
-				"service", h.service, "mandate", h.mandate)
-		}
-		return true
-	}
-	n.queue.Forget(h)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if after == 0 && n.pending[h] == given { // nothing has come since
-		delete(n.pending, h)
-	} else {
-		n.queue.AddAfter(h, after)
+	if after := n.write(ctx, h); after > 0 {
+		n.enqueue(h, after)
 	}
 	return true
 }
 
-// write says when to write the same hint again; 0: not by itself.
-func (n *Notifier) write(ctx context.Context, h hint) (after time.Duration, err error) {
+// write says when to write the same hint again; 0: not by itself. What fails is tried until it works: its sender has an
+// answer, and may not deliver again.
+func (n *Notifier) write(ctx context.Context, h hint) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
+	annotate := n.writeRequest
 	if h.mandate.Name == "" {
-		return n.writeUnknown(ctx, h.service)
+		annotate = n.writeUnknown
 	}
-	return n.writeRequest(ctx, h)
+	after, err := annotate(ctx, h)
+	if err == nil || isGone(err) {
+		n.failures.Forget(h)
+		return after
+	}
+	after = n.failures.When(h)
+	if n.failures.NumRequeues(h)%loggedTries == 0 {
+		log.FromContext(ctx).Error(apierror.Redact(err), "Failed to record what a notification names, trying again",
+			"service", h.service, "mandate", h.mandate)
+	}
+	return after
 }
 
 // writeUnknown writes ids onto a service, if somebody waits for one. Those for which there is no room follow.
-func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after time.Duration, err error) {
-	service, err := n.service(ctx, key)
+func (n *Notifier) writeUnknown(ctx context.Context, h hint) (after time.Duration, err error) {
+	service, err := n.service(ctx, h.service)
 	if err != nil {
 		return 0, err
 	}
@@ -168,8 +165,8 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 	if err != nil {
 		return 0, err
 	}
-	named := engine.UnknownIDs(service)
-	ids := n.index.toWrite(key, account, named)
+	named := engine.IDsIn(service, v1alpha1.UnknownIDsAnnotation)
+	ids := n.index.toWrite(h.service, account, named)
 	if most := v1alpha1.MaxCandidates - len(named); len(ids) > most {
 		ids, after = ids[:most], roomInterval
 	}
@@ -179,8 +176,8 @@ func (n *Notifier) writeUnknown(ctx context.Context, key connection.Key) (after 
 	for _, u := range ids {
 		named = append(named, u.id)
 	}
-	err = n.annotate(ctx, string(key.Kind), service, map[string]string{
-		v1alpha1.UnknownIDsAnnotation: engine.FormatCandidates(named),
+	err = n.annotate(ctx, string(h.service.Kind), service, map[string]string{
+		v1alpha1.UnknownIDsAnnotation: engine.FormatIDs(named),
 	})
 	n.index.wrote(ids, err == nil)
 	return after, err
@@ -199,7 +196,7 @@ func (n *Notifier) writeRequest(ctx context.Context, h hint) (after time.Duratio
 		return 0, nil // a read of the application would change nothing
 	case !isAcknowledged(m):
 		return acknowledgeInterval, nil // it is not hidden, so that the status acknowledges it
-	case n.draining.Load():
+	case n.draining:
 	case wait > 0:
 		return wait, nil
 	case !n.limiters.of(h.service).Allow():

@@ -97,8 +97,8 @@ func TestRequestsAreCoalesced(t *testing.T) {
 		n.wait(time.Hour)
 		n.wantPatches("later", 2)
 		n.mu.Lock()
-		if len(n.pending) > 0 {
-			n.Errorf("%d objects are remembered", len(n.pending))
+		if len(n.delayed) > 0 {
+			n.Errorf("%d objects are remembered", len(n.delayed))
 		}
 		n.mu.Unlock()
 		n.deliver(`{"individual_id":10}`)
