@@ -186,8 +186,9 @@ func addControllers(
 		return nil, err
 	}
 	connections := connection.NewRegistry(options.maxConcurrentReconciles)
-	revisions := &ledger.Revisions{}
-	records := ledger.Ledger{Reader: live, Writer: writer, Revisions: revisions, Namespaces: options.namespaces()}
+	records := ledger.Ledger{
+		Reader: live, Writer: writer, Revisions: &ledger.Revisions{}, Namespaces: options.namespaces(),
+	}
 	budgets := budget.New(budget.Config{
 		Cache: cache, Live: live, Status: writer.Status(), Ledger: records, Connections: connections,
 		Now: clock.now, Hour: options.creationHour, SettleDelay: options.settleDelay,
@@ -223,10 +224,7 @@ func addControllers(
 		Unreadable: countUnreadableRecords(),
 	}
 	return []drainer{mandates, actions}, errors.Join(
-		manager.AddReadyzCheck("not-restored", revisions.Check),
-		manager.Add(&restoreCheck{
-			live: live, writer: writer, revisions: revisions, lease: options.leaseKey(), namespace: append(options.namespaces(), "")[0],
-		}),
+		addRestoreCheck(manager, &records, options),
 		identityServices.SetupWithManager(manager),
 		mandates.SetupWithManager(ctx, manager, connections.Mandates.Workers()),
 		actions.SetupWithManager(ctx, manager, connections.Actions.Workers()),

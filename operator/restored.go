@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -30,6 +32,16 @@ type restoreCheck struct {
 	namespace string // one that it may read; "": all
 	lease     client.ObjectKey
 	marked    bool // the Lease said so at the last look
+}
+
+func addRestoreCheck(manager ctrl.Manager, records *ledger.Ledger, options *Options) error {
+	return errors.Join(
+		manager.AddReadyzCheck("not-restored", records.Revisions.Check),
+		manager.Add(&restoreCheck{
+			live: records.Reader, writer: manager.GetClient(), revisions: records.Revisions,
+			lease: options.leaseKey(), namespace: append(options.namespaces(), "")[0],
+		}),
+	)
 }
 
 // NeedLeaderElection makes every replica look.

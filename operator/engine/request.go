@@ -35,6 +35,12 @@ func CompleteRecord(mandate metav1.Object) types.UID {
 	return ""
 }
 
+// ArchivingAsked is "true" if the operator has asked for the application of a Mandate to be archived, and no record
+// says it; else "".
+func ArchivingAsked(mandate metav1.Object) string {
+	return If(mandate.GetAnnotations()[v1alpha1.ArchivingAnnotation] != "", "true")
+}
+
 // RequestedBy is the user name of the author of what an object orders; "" if nobody says so.
 func RequestedBy(object metav1.Object) string {
 	name := object.GetAnnotations()[v1alpha1.RequestedByAnnotation]

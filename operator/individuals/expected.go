@@ -38,8 +38,8 @@ func Recorded(known []Expected, record *v1alpha1.ApplicationRecord) []Expected {
 	return known
 }
 
-// Frozen is what a record is about, with which individual is which, for the call that begins; nil if the record has that
-// already, or if it is not known.
+// Frozen is what a record is about, with which individual is which, for the call that begins; nil if the record has
+// that already, or if it is not known.
 func Frozen(
 	record *v1alpha1.ApplicationRecord, known []Expected, matching Matching,
 ) *v1alpha1.ApplicationRecordSpec {

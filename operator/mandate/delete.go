@@ -59,7 +59,7 @@ func (r *deleter) ordersStill(live *v1alpha1.Mandate) bool {
 }
 
 // beginUnrecorded begins what deletionPolicy says in a namespace that is being deleted, where no record can be made.
-// Archiving may e-mail individuals, so the Mandate says that it was begun. A deletion e-mails nobody, and is sent again.
+// Archiving may e-mail individuals, so the Mandate says that it was begun. A deletion e-mails nobody, and is repeated.
 func (r *deleter) beginUnrecorded(ctx context.Context, kind v1alpha1.CallKind, started time.Time) error {
 	if kind == v1alpha1.CallArchive {
 		patched, err := r.patchMetadata(ctx, func(after *metav1.PartialObjectMetadata) {

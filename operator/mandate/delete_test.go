@@ -29,7 +29,7 @@ func TestReportOfDeletion(t *testing.T) {
 		"the application has expired":  {func(f *facts) { f.application, f.observe.vanished = unread, true }, false},
 		"there is no application":      {func(f *facts) { f.id = 0 }, false},
 		"its id is not known":          {func(f *facts) { f.id, f.create.unknown = 0, true }, true},
-		"it is archived, as said":      {func(f *facts) { f.deletion.policy, f.application.archived = archived, true }, false},
+		"it is archived":               {func(f *facts) { f.deletion.policy, f.application.archived = archived, true }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

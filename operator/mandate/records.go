@@ -39,7 +39,7 @@ func (s *localState) recordOutdated() bool { return s.recordChanges != s.recordS
 func (r *scope) setRecord(record *v1alpha1.ApplicationRecord) {
 	r.record = record
 	found := recordFacts{lookup: recordMissing}
-	if record == nil && r.mandate.Annotations[v1alpha1.ArchivingAnnotation] != "" {
+	if record == nil && engine.ArchivingAsked(r.mandate) != "" {
 		found.calls = []v1alpha1.Call{ledger.Ended(*archiveOrder(), v1alpha1.CallAccepted, r.facts.now)}
 	}
 	if record != nil {
