@@ -8,15 +8,13 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-const (
-	archived  = v1alpha1.DeletionPolicyArchive
-	completed = v1alpha1.OutcomeCompleted
-)
+const completed = v1alpha1.OutcomeCompleted
 
 // What was not done is said, whatever the outcome of the application is.
 func TestReportOfDeletion(t *testing.T) {
 	t.Parallel()
 	unread := applicationFacts{}
+	shown := func(f *facts) { f.deletion.policy, f.application.archived = v1alpha1.DeletionPolicyArchive, true }
 	for name, c := range map[string]struct {
 		change  func(*facts)
 		givenUp bool
@@ -29,7 +27,7 @@ func TestReportOfDeletion(t *testing.T) {
 		"the application has expired":  {func(f *facts) { f.application, f.observe.vanished = unread, true }, false},
 		"there is no application":      {func(f *facts) { f.id = 0 }, false},
 		"its id is not known":          {func(f *facts) { f.id, f.create.unknown = 0, true }, true},
-		"it is archived":               {func(f *facts) { f.deletion.policy, f.application.archived = archived, true }, false},
+		"it is archived":               {shown, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
