@@ -104,22 +104,29 @@ func reviewOrder(key v1alpha1.ReviewStatus, check int64) v1alpha1.Call {
 	return order
 }
 
-// seenBy is the evidence that a check had when a review of this spec was sent for it; "" if none was. What the service
-// makes of a check after that is no change that the author of a decision has to see first.
-func (r *actor) seenBy(individual string, check *idv.Check) string {
+// seenBy is the evidence that a check had when a review of this spec was sent for it; "" if the check does not show one.
+// That is no change that the author of a decision has to see first. What anybody else makes of the check is, even if it
+// is what the review asks for: so is what comes of one that has left behind a review which the status lists.
+func (r *actor) seenBy(individual, c int) string {
+	check := &r.matching.Individuals[individual].Checks[c]
 	for i := range r.mandate.Spec.CheckReviews {
 		key := keyOf(&r.mandate.Spec.CheckReviews[i])
-		if key.Individual != individual {
+		if key.Individual != r.mandate.Spec.Individuals[individual].Name {
 			continue
 		}
 		order := reviewOrder(key, check.ID)
-		entry := r.facts.record.made(&order)
-		sent := entry != nil && entry.Sends > 0 && entry.Result != v1alpha1.CallDone && entry.Check == check.ID
-		if sent || slices.Contains(r.reviewed, key) && names(key.Check, check) && isDecided(check, key.Decision) {
+		over := slices.Contains(r.mandate.Status.Reviews, key) && r.shownAt(individual, c, check.ID) == key.Evidence
+		if isCarriedOut(r.facts.record.made(&order), check, key.Decision) && !over {
 			return key.Evidence
 		}
 	}
 	return ""
+}
+
+// isCarriedOut reports whether a check shows a review that was sent for it. That the check was decided that way by
+// somebody else, or by itself, is no review.
+func isCarriedOut(sent *v1alpha1.Call, check *idv.Check, decision v1alpha1.CheckDecision) bool {
+	return sent != nil && sent.Sends > 0 && check != nil && sent.Check == check.ID && isDecided(check, decision)
 }
 
 // pendingReviews are the calls for those of spec.checkReviews that are not done: the check has the evidence that the
@@ -127,6 +134,7 @@ func (r *actor) seenBy(individual string, check *idv.Check) string {
 func (r *actor) pendingReviews() (pending []v1alpha1.Call) {
 	a := &r.facts.application
 	a.reviewOutdated, a.reviewShown = false, false
+	r.reviewed = reviewedBefore(r.mandate)
 	var outdated []v1alpha1.Problem
 	for index := range r.mandate.Spec.CheckReviews {
 		key := keyOf(&r.mandate.Spec.CheckReviews[index])
@@ -135,15 +143,17 @@ func (r *actor) pendingReviews() (pending []v1alpha1.Call) {
 		})
 		order := reviewOrder(key, 0)
 		entry := r.facts.record.made(&order)
+		open, done := entry != nil && entry.Result == "", entry != nil && entry.Result == v1alpha1.CallDone
 		if i < 0 || slices.Contains(r.reviewed, key) {
-			a.reviewShown = a.reviewShown || i >= 0 && entry != nil && entry.Result == ""
+			a.reviewShown = a.reviewShown || i >= 0 && open
 			continue
 		}
 		check, current := r.selected(i, key, entry)
 		switch {
-		case entry != nil && entry.Result == v1alpha1.CallDone, check != nil && isDecided(check, key.Decision):
+		case current && (done || isDecided(check, key.Decision)): // it does not show yet, or its author asks for what is so
+		case done, isCarriedOut(entry, check, key.Decision):
 			r.reviewed = append(r.reviewed, key)
-			a.reviewShown = a.reviewShown || entry != nil && entry.Result == ""
+			a.reviewShown = a.reviewShown || open
 		case !current:
 			a.reviewOutdated = true
 			outdated = append(outdated, outdatedReview(key, check != nil))
@@ -332,48 +342,48 @@ func (r *actor) computeEvidence() {
 	if r.record == nil {
 		return
 	}
-	rounds := make([]string, len(r.matching.Individuals))
-	r.rounds = make([]round, len(rounds))
-	for i, individual := range r.matching.Individuals {
+	r.rounds = make([]round, len(r.matching.Individuals))
+	for i := range r.rounds {
 		_, reset := evidence.LastReset(r.record, r.mandate.Spec.Individuals[i].Name)
 		r.rounds[i].checks = r.evidenceOf(i, reset)
-		rounds[i] = r.key().Round(individual, reset, r.rounds[i].checks)
 	}
 	a.reviews = r.pendingReviews()
-	now, seen := r.key().Application(rounds), make([]string, len(rounds))
-	for i := range seen {
-		seen[i] = r.reviewedRound(i)
-	}
-	before := r.key().Application(seen)
-	last, _ := evidence.Parse(r.local().evidence.reviewed)
-	number := changes(r.mandate.Status.Evidence, last, now, before)
+	now, number := r.applicationWith(func(i, c int) string { return r.rounds[i].checks[c] }), r.changes()
+	before := r.applicationWith(func(i, c int) string { return cmp.Or(r.seenBy(i, c), r.rounds[i].checks[c]) })
 	a.evidence.shown, a.evidence.reviewed = evidence.Number(now, number), evidence.Number(before, number)
 	a.evidence.checks = r.checksState()
 	r.rememberEvidence(contentOf(r.matching.Individuals))
 }
 
-// changes is how often the evidence has changed, other than by reviews that the spec asks for. Of several reviews, one
-// after another changes it: last is what it was before them when it was computed last.
-func changes(shown, last, now, before string) int {
-	digest, number := evidence.Parse(shown)
-	if digest != now && digest != before && last != before {
+// changes is how often the evidence has changed, other than by reviews that the spec asks for: the status shows what it
+// was before them, or after some of them.
+func (r *actor) changes() int {
+	digest, number := evidence.Parse(r.mandate.Status.Evidence)
+	same := r.applicationWith(func(i, c int) string {
+		shown := r.shownAt(i, c, r.matching.Individuals[i].Checks[c].ID)
+		if shown != "" && shown == r.seenBy(i, c) {
+			return shown
+		}
+		return r.rounds[i].checks[c]
+	})
+	if digest != same {
 		number++
 	}
 	return max(number, 1)
 }
 
-// reviewedRound is what the evidence of an individual was before the reviews of this spec.
-func (r *actor) reviewedRound(i int) string {
-	individual := r.matching.Individuals[i]
-	name := r.mandate.Spec.Individuals[i].Name
-	before := slices.Clone(r.rounds[i].checks)
-	for c := range individual.Checks {
-		if seen := r.seenBy(name, &individual.Checks[c]); seen != "" {
-			before[c] = seen
+// applicationWith is the evidence of all individuals, if that of their checks is this.
+func (r *actor) applicationWith(check func(individual, check int) string) string {
+	rounds := make([]string, len(r.rounds))
+	for i := range rounds {
+		checks := make([]string, len(r.rounds[i].checks))
+		for c := range checks {
+			checks[c] = check(i, c)
 		}
+		_, reset := evidence.LastReset(r.record, r.mandate.Spec.Individuals[i].Name)
+		rounds[i] = r.key().Round(r.matching.Individuals[i], reset, checks)
 	}
-	_, reset := evidence.LastReset(r.record, name)
-	return r.key().Round(individual, reset, before)
+	return r.key().Application(rounds)
 }
 
 func (r *actor) key() evidence.Key { return evidence.Key(r.record.Spec.Salt) }
@@ -407,13 +417,22 @@ func (r *actor) showEvidence(status *v1alpha1.MandateStatus) {
 	}
 }
 
-// shownAt is the evidence of a check that the status shows already.
-func (r *actor) shownAt(individual, check int, id int64) string {
+// shownAt is the evidence of a check that the status shows already; "" if it shows none. A service may show checks in
+// any order.
+func (r *actor) shownAt(individual, c int, id int64) string {
 	shown := r.mandate.Status.Individuals
-	if individual >= len(shown) || check >= len(shown[individual].Checks) || shown[individual].Checks[check].ID != id {
+	if individual >= len(shown) {
 		return ""
 	}
-	return shown[individual].Checks[check].Evidence
+	checks := shown[individual].Checks
+	at := slices.IndexFunc(checks, func(check v1alpha1.CheckStatus) bool { return check.ID == id })
+	if id == 0 {
+		at = c
+	}
+	if at < 0 || at >= len(checks) || checks[at].ID != id {
+		return ""
+	}
+	return checks[at].Evidence
 }
 
 func (r *actor) checksState() checksState {

@@ -279,10 +279,12 @@ func decisionReason(f facts) string {
 	switch {
 	case wanted.Outcome == "":
 		return v1alpha1.ReasonNoDecision
-	case f.final(), a.unmatched(), len(a.reviews) > 0, a.reviewOutdated:
+	case f.final(), a.unmatched():
 		return v1alpha1.ReasonDecisionWaiting
 	case wanted.When == "" && !a.evidence.holds(wanted.Evidence):
 		return v1alpha1.ReasonDecisionOutdated
+	case len(a.reviews) > 0, a.reviewOutdated:
+		return v1alpha1.ReasonDecisionWaiting
 	}
 	switch stateOf(f, decisionOrder(f)) {
 	case orderRefused:

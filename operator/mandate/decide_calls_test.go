@@ -16,12 +16,8 @@ import (
 func decidedBefore(
 	by v1alpha1.Decision, call *v1alpha1.Call, result v1alpha1.CallResult, sends int32, changes ...func(*facts),
 ) facts {
-	return decided(by, func(f *facts) {
-		f.record = logged(call, result, sends)
-		for _, change := range changes {
-			change(f)
-		}
-	})
+	log := func(f *facts) { f.record = logged(call, result, sends) }
+	return decided(by, append([]func(*facts){log}, changes...)...)
 }
 
 // onRequest is for a Mandate that a person wants to be reconciled.

@@ -54,6 +54,11 @@ func decisions() map[string]decideCase {
 			facts: decided(completeSeen, func(f *facts) { f.application.reviewOutdated = true }),
 			want:  wait(v1alpha1.ReasonReviewOutdated),
 		},
+		"a review that is outdated, because the check has passed by itself": {
+			why:   "the author of the decision has not seen that either",
+			facts: decided(completeSeen, shows("new-2"), func(f *facts) { f.application.reviewOutdated = true }),
+			want:  wait(v1alpha1.ReasonReviewOutdated), decided: v1alpha1.ReasonDecisionOutdated,
+		},
 		"a review that was refused holds the decision": {
 			facts: decided(completeSeen, func(f *facts) {
 				f.application.reviews, f.record = reviews()[:1], logged(firstReview, v1alpha1.CallRefused, 0)

@@ -393,6 +393,15 @@ func scenarios() map[string]scenario {
 			mandates: one, inReview: true, checks: true, lone: true,
 			allow: map[move]uint8{choose: 2, reset: 1, assess: 1, confirm: 1, crash: 1},
 		},
+		"decisions and checks that pass": {
+			why:      "that a check came to what a review asks for does not say that the review was carried out",
+			mandates: one, inReview: true, checks: true, lone: true,
+			allow: map[move]uint8{choose: 1, assess: 1, pass: 1, reset: 1, refuse: 1, lose: 1, fail: 1},
+		},
+		"decisions and checks that pass, with the ids of checks kept": {
+			mandates: one, inReview: true, checks: true, keepsChecks: true, lone: true,
+			allow: map[move]uint8{choose: 1, assess: 1, pass: 1, reset: 1, refuse: 1, lose: 1},
+		},
 		"decisions and another account": {
 			mandates: one, inReview: true, allow: map[move]uint8{choose: 2, shelve: 1, point: 1, fail: 1},
 		},

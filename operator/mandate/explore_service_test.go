@@ -210,6 +210,10 @@ func (s fakeService) decide(op idv.Operation, id int64, state string) error {
 		s.world.changeSite(s.site(), func(here *site) { here.applications[i].state = state })
 		return nil
 	})
+	s.dirty = true // whatever becomes of the check, nobody can tell whether the request did it
+	s.world.changeSite(s.site(), func(site *site) {
+		site.applications[i].reviewed, site.applications[i].before = s.before.review.Evidence, here.applications[i].state
+	})
 	if err != nil {
 		return failure(op, idv.Unknown, idv.KindServer)
 	}
@@ -281,8 +285,8 @@ func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.Deci
 	return s.change(op, id, func(a *application) { a.stage = stage })
 }
 
-// checkEvidence holds a decision to what its author has seen, but for what a review of the same spec has changed, or to
-// its rule (I18). A check that has changed since it was last read cannot be known.
+// checkEvidence holds a decision to what its author has seen, but for what may come of a review of the same spec that was
+// sent, or to its rule (I18). A check that has changed since it was last read cannot be known.
 func (s fakeService) checkEvidence(op idv.Operation, a *application) string {
 	d, read := s.before.decision, ""
 	for _, individual := range s.current.application.Individuals {
@@ -290,12 +294,14 @@ func (s fakeService) checkEvidence(op idv.Operation, a *application) string {
 			if d.When != "" && !slices.Contains(decidedStates[v1alpha1.CheckDecisionAccept], wire.FoldName(c.State.Name)) {
 				return fmt.Sprintf("I18: %s is sent by a rule, and a check is %q", op, c.State.Name)
 			}
-			read += fmt.Sprintf("%d %s;", c.ID, c.State.Name)
+			state, review := c.State.Name, s.before.review
+			if c.ID == a.check && a.reviewed != "" && a.reviewed == review.Evidence && isDecided(&c, review.Decision) {
+				state = a.before
+			}
+			read += fmt.Sprintf("%d %s;", c.ID, state)
 		}
 	}
-	review, check := s.before.review, &idv.Check{State: idv.State{Name: a.state}}
-	reviewed := review.Evidence != "" && isDecided(check, review.Decision)
-	if seen := s.world.shown[d.Evidence]; d.When == "" && !reviewed && seen != read {
+	if seen := s.world.shown[d.Evidence]; d.When == "" && seen != read {
 		return fmt.Sprintf("I18: %s is sent about checks %q, and its author saw %q", op, read, seen)
 	}
 	return ""
