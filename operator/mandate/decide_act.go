@@ -118,7 +118,7 @@ func stateOf(f facts, order *v1alpha1.Call) orderState {
 	}
 	entry := f.record.made(order)
 	switch {
-	case awaitsOpposite(f, order), entry == nil && f.record.wasMade(order):
+	case awaitsOther(f, order), entry == nil && f.record.wasMade(order):
 		return orderEnded
 	case entry != nil && slices.Contains(endResults, entry.Result):
 		if f.now.Sub(entry.StartedTime.Time) < acceptedPeriod {
@@ -153,15 +153,29 @@ func stateOfAnother(f facts, entry *v1alpha1.Call) orderState {
 	}
 }
 
-// awaitsOpposite reports whether the opposite decision was sent, and may still be carried out: Reject waits for what
-// becomes of Complete, and the other way round.
-func awaitsOpposite(f facts, order *v1alpha1.Call) bool {
-	opposite := map[v1alpha1.CallKind]v1alpha1.CallKind{
-		v1alpha1.CallComplete: v1alpha1.CallReject, v1alpha1.CallReject: v1alpha1.CallComplete,
-	}[order.Kind]
-	return opposite != "" && slices.ContainsFunc(f.record.calls, func(c v1alpha1.Call) bool {
-		return c.Kind == opposite && c.Sends > 0 && f.now.Sub(c.StartedTime.Time) < acceptedPeriod
+// awaitsOther reports whether another call was sent that decides the same, and may still be carried out. Until then,
+// nobody can tell what an order would decide, whatever evidence it names.
+func awaitsOther(f facts, order *v1alpha1.Call) bool {
+	return slices.ContainsFunc(f.record.calls, func(c v1alpha1.Call) bool {
+		return c.Sends > 0 && !sameOrder(&c, order) && f.application.decideSame(&c, order) &&
+			f.now.Sub(c.StartedTime.Time) < acceptedPeriod
 	})
+}
+
+var (
+	decisionKinds = []v1alpha1.CallKind{v1alpha1.CallComplete, v1alpha1.CallReject}
+	reviewKinds   = []v1alpha1.CallKind{v1alpha1.CallAcceptCheck, v1alpha1.CallRejectCheck}
+)
+
+// decideSame reports whether two calls decide the application, or a check. A check that has changed may show what became
+// of the first one, and then the other is about that.
+func (a *applicationFacts) decideSame(sent, next *v1alpha1.Call) bool {
+	if slices.Contains(decisionKinds, sent.Kind) {
+		return slices.Contains(decisionKinds, next.Kind)
+	}
+	shows := sent.Result == v1alpha1.CallDone || a.decidedChecks[sent.Check] == sent.Kind
+	return slices.Contains(reviewKinds, sent.Kind) && slices.Contains(reviewKinds, next.Kind) && sent.Check == next.Check &&
+		(sent.Evidence == next.Evidence || !shows)
 }
 
 // archiveOrder is what spec.archived asks for.
@@ -286,7 +300,7 @@ func decisionReason(f facts) string {
 	case len(a.reviews) > 0, a.reviewOutdated:
 		return v1alpha1.ReasonDecisionWaiting
 	}
-	switch stateOf(f, decisionOrder(f)) {
+	switch stateOfDecision(f) {
 	case orderRefused:
 		return v1alpha1.ReasonDecisionRefused
 	case orderForbidden:
@@ -308,6 +322,20 @@ func decisionReason(f facts) string {
 	default:
 		return ""
 	}
+}
+
+// stateOfDecision is what the log says of spec.decision. By a rule, it is one decision, whatever shows: after a request
+// that may have been carried out, only a person sends it about other evidence, by naming that.
+func stateOfDecision(f facts) orderState {
+	order := decisionOrder(f)
+	state := stateOf(f, order)
+	before := f.record.last(func(c *v1alpha1.Call) bool {
+		return c.Kind == order.Kind && c.Sends > 0 && !sameOrder(c, order)
+	})
+	if state == orderReady && f.act.decision.When != "" && before != nil {
+		return orderUnknown
+	}
+	return state
 }
 
 // ruleHolds reports whether spec.decision.when is so, and was when the application was read some time before: checks

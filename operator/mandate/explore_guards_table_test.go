@@ -386,6 +386,17 @@ func guards() map[string]explore.Guard {
 			Old: "	case wanted.When == \"\" && !a", Off: "	case ON && wanted.When == \"\" && !a",
 			CaughtBy: "TestExplore/decisions and resets", Fails: "I18: ",
 		},
+		"decision after another one": {
+			Why: "the service may still carry it out, and would decide twice", File: "decide_act.go",
+			Old: "	case awaitsOther(f, order), entry", Off: "	case ON && awaitsOther(f, order), entry",
+			CaughtBy: "TestExplore/decisions by a rule that the service accepts", Fails: "I22: ",
+		},
+		"decision by a rule, again": {
+			Why: "what was accepted is never sent again by itself", File: "decide_act.go",
+			Old: "	if state == orderReady && f.act", Off: "	if ON && state == orderReady && f.act",
+			CaughtBy: "TestDecide",
+			Fails:    "TestDecide/a_decision_by_a_rule_that_was_carried_out_a_day_ago,_and_other_evidence",
+		},
 		"decision by a rule": {
 			Why: "its author has seen no checks", File: "decide_act.go",
 			Old: "	case wanted.When != \"\" && !rule", Off: "	case ON && wanted.When != \"\" && !rule",

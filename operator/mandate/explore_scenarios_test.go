@@ -378,6 +378,11 @@ func scenarios() map[string]scenario {
 			mandates: one, inReview: true,
 			allow: map[move]uint8{choose: 2, imply: 2, lose: 1, crash: 1, half: 1, confirm: 1},
 		},
+		"decisions by a rule that the service accepts": {
+			why:      "the rule may hold again, on other checks, before it comes to that",
+			mandates: one, inReview: true, checks: true, lone: true, deep: 1,
+			allow: map[move]uint8{choose: 1, pass: 2, reset: 1, imply: 1, confirm: 4},
+		},
 		"deletions and archivings that the service accepts": {
 			mandates: one, inReview: true,
 			manifest: func(m *v1alpha1.Mandate) { m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete },

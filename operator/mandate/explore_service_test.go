@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -277,7 +278,7 @@ func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.Deci
 	s.checkCall(op, func(l liveRead) bool { return l.open() && l.decision.Outcome == decision })
 	here := s.world.sites[s.site()]
 	if i := here.find(id); i >= 0 {
-		s.violation = cmp.Or(s.violation, s.checkEvidence(op, &here.applications[i]))
+		s.violation = cmp.Or(s.violation, s.checkEvidence(op, &here.applications[i]), here.decidedTwice(op, id))
 		if here.applications[i].stage != stageInReview {
 			return failure(op, idv.Refused, idv.KindRejected)
 		}
@@ -323,7 +324,7 @@ func (s fakeService) change(op idv.Operation, id int64, change func(*application
 	if s.fault == faultDeferred {
 		s.hit, s.dirty = true, true
 		s.world.changeSite(s.site(), func(here *site) {
-			here.accepted = append(slices.Clone(here.accepted), acceptedChange{id, op})
+			here.accepted = append(slices.Clone(here.accepted), acceptedChange{id, op, now})
 		})
 		return nil
 	}
@@ -340,8 +341,20 @@ func (s fakeService) change(op idv.Operation, id int64, change func(*application
 
 // acceptedChange is a change that the service has accepted, and carries out later, or never.
 type acceptedChange struct {
-	id int64
-	op idv.Operation
+	id    int64
+	op    idv.Operation
+	since time.Time
+}
+
+// decidedTwice says what is wrong with a decision while the service may still carry out another one (I22).
+func (s *site) decidedTwice(op idv.Operation, id int64) string {
+	for _, before := range s.accepted {
+		decides := before.op == idv.OpCompleteApplication || before.op == idv.OpRejectApplication
+		if decides && before.id == id && now.Sub(before.since) < acceptedPeriod {
+			return fmt.Sprintf("I22: %s is sent, and the service has accepted %s", op, before.op)
+		}
+	}
+	return ""
 }
 
 // effectOf is what an accepted change does to its application.
