@@ -297,7 +297,7 @@ func decisionReason(f facts) string {
 		return v1alpha1.ReasonDecisionWaiting
 	case wanted.When == "" && !a.evidence.holds(wanted.Evidence):
 		return v1alpha1.ReasonDecisionOutdated
-	case len(a.reviews) > 0, a.reviewOutdated:
+	case len(a.reviews) > 0, a.reviewOutdated, awaitsReset(f):
 		return v1alpha1.ReasonDecisionWaiting
 	}
 	switch stateOfDecision(f) {
@@ -322,6 +322,11 @@ func decisionReason(f facts) string {
 	default:
 		return ""
 	}
+}
+
+// awaitsReset reports whether a reset may still be carried out: the round that a decision is about would end with it.
+func awaitsReset(f facts) bool {
+	return !f.application.resetSent.IsZero() && f.now.Sub(f.application.resetSent) < acceptedPeriod
 }
 
 // stateOfDecision is what the log says of spec.decision. By a rule, it is one decision, whatever shows: after a request

@@ -150,7 +150,7 @@ func (r *actor) computeEvidence() {
 	now, number := r.applicationWith(func(i, c int) string { return r.rounds[i].checks[c] }), r.changes()
 	before := r.applicationWith(func(i, c int) string { return cmp.Or(r.seenBy(i, c), r.rounds[i].checks[c]) })
 	a.evidence.shown, a.evidence.reviewed = evidence.Number(now, number), evidence.Number(before, number)
-	a.evidence.checks = r.checksState()
+	a.evidence.checks, a.resetSent = r.checksState(), r.resetAwaited()
 	r.rememberEvidence(contentOf(r.matching.Individuals))
 }
 
@@ -277,6 +277,18 @@ func passed(individual *idv.Individual, names lifecycle.Names) bool {
 	}
 	counted := int(individual.ChecksPassed) // 0 if the service does not count
 	return counted == 0 || counted >= len(individual.Checks)-manual
+}
+
+// resetAwaited is when the last reset was sent of which nobody knows whether the service still carries it out: it did
+// not say that it has, and no other round was read since. The zero time if there is none.
+func (r *actor) resetAwaited() (sent time.Time) {
+	for i := range r.matching.Individuals {
+		reset, _ := evidence.LastReset(r.record, r.mandate.Spec.Individuals[i].Name)
+		if reset != nil && reset.Result != v1alpha1.CallDone && !r.isNewRound(i) && reset.StartedTime.After(sent) {
+			sent = reset.StartedTime.Time
+		}
+	}
+	return sent
 }
 
 // isNewRound reports whether another round was read since the last reset of an individual.

@@ -386,9 +386,14 @@ func guards() map[string]explore.Guard {
 			Old: "	case wanted.When == \"\" && !a", Off: "	case ON && wanted.When == \"\" && !a",
 			CaughtBy: "TestExplore/decisions and resets", Fails: "I18: ",
 		},
+		"decision after a reset": {
+			Why: "the round that its author has seen may still end", File: "decide_act.go",
+			Old: "a.reviewOutdated, awaitsReset(f):", Off: "a.reviewOutdated, ON && awaitsReset(f):",
+			CaughtBy: "TestExplore/decisions and resets without an answer", Fails: "I23: ",
+		},
 		"decision after another one": {
 			Why: "the service may still carry it out, and would decide twice", File: "decide_act.go",
-			Old: "	case awaitsOther(f, order), entry", Off: "	case ON && awaitsOther(f, order), entry",
+			Old: "	case other != nil, entry == nil", Off: "	case ON && other != nil, entry == nil",
 			CaughtBy: "TestExplore/decisions by a rule that the service accepts", Fails: "I22: ",
 		},
 		"decision by a rule, again": {
@@ -404,8 +409,8 @@ func guards() map[string]explore.Guard {
 		},
 		"decision after reviews": {
 			Why: "its author asks for both", File: "decide_act.go",
-			Old:      "len(a.reviews) > 0, a.reviewOutdated:",
-			Off:      "len(a.reviews) > 0, ON && a.reviewOutdated:",
+			Old:      "len(a.reviews) > 0, a.reviewOutdated,",
+			Off:      "len(a.reviews) > 0, ON && a.reviewOutdated,",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_review_that_is_outdated_holds_the_decision",
 		},
 		"decision while individuals are unmatched": {

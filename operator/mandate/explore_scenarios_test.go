@@ -378,6 +378,11 @@ func scenarios() map[string]scenario {
 			mandates: one, inReview: true,
 			allow: map[move]uint8{choose: 2, imply: 2, lose: 1, crash: 1, half: 1, confirm: 1},
 		},
+		"decisions and resets without an answer": {
+			why:      "the author has looked after the reset was sent, and the service carries it out later, or never",
+			mandates: one, inReview: true, checks: true, lone: true,
+			allow: map[move]uint8{act: 1, choose: 2, crash: 1},
+		},
 		"decisions by a rule that the service accepts": {
 			why:      "the rule may hold again, on other checks, before it comes to that",
 			mandates: one, inReview: true, checks: true, lone: true, deep: 1,

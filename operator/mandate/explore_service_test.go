@@ -279,6 +279,9 @@ func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.Deci
 	here := s.world.sites[s.site()]
 	if i := here.find(id); i >= 0 {
 		s.violation = cmp.Or(s.violation, s.checkEvidence(op, &here.applications[i]), here.decidedTwice(op, id))
+		if here.applications[i].resetting {
+			s.violation = cmp.Or(s.violation, fmt.Sprintf("I23: %s is sent, and a reset may still be carried out", op))
+		}
 		if here.applications[i].stage != stageInReview {
 			return failure(op, idv.Refused, idv.KindRejected)
 		}

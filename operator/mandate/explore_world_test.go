@@ -91,6 +91,7 @@ type application struct {
 	// reviewed is the evidence of the last review that an operator has sent in this round, and before is the state that
 	// the check had then.
 	reviewed, before string
+	resetting        bool // a reset was sent that may still be carried out
 	// subscriptions are how many it has, and subscribing how many more requests may still make one.
 	subscriptions int
 	subscribing   []time.Time // when they were sent
@@ -298,7 +299,7 @@ func (s *site) create(r request) *application {
 // review is lost, nobody can tell a reset from none that leaves the id and the state as they were.
 func (a *application) startRound(check int64) {
 	a.check, a.state = check, checkInReview
-	a.reviewed, a.before = "", ""
+	a.reviewed, a.before, a.resetting = "", "", false
 	a.round++
 	if a.round > 1 {
 		a.state = checkReset + strconv.Itoa(a.round)
