@@ -49,9 +49,9 @@ func acceptedReason(f facts) string {
 
 func unblockedReason(f facts) string {
 	a := f.application
-	mayLag := a.individuals == individualsFewer && f.now.Sub(f.createdTime) < lagAllowance // they may not be visible yet
+	isNew := ledger.Within(lagAllowance, f.createdTime, f.now) // not all may be visible yet
 	switch {
-	case a.read() && a.unmatched() && !mayLag:
+	case a.read() && a.unmatched() && !(isNew && a.individuals == individualsFewer):
 		return v1alpha1.ReasonIndividualsUnmatched
 	case f.act.archive && a.read() && !a.archived:
 		return v1alpha1.ReasonNotArchived
@@ -116,12 +116,14 @@ func stateOf(f facts, order *v1alpha1.Call) orderState {
 	if f.record.open() != nil && f.mayBeUnderWay() {
 		return orderUnderWay // whatever it is: one call at a time
 	}
-	entry := f.record.made(order)
+	entry, other := f.record.made(order), awaitsOther(f, order)
 	switch {
-	case awaitsOther(f, order), entry == nil && f.record.wasMade(order):
+	case other != nil && !ledger.IsBelieved(other.StartedTime.Time, f.now):
+		return orderUnknown
+	case other != nil, entry == nil && f.record.wasMade(order):
 		return orderEnded
 	case entry != nil && slices.Contains(endResults, entry.Result):
-		if f.now.Sub(entry.StartedTime.Time) < acceptedPeriod {
+		if ledger.Within(acceptedPeriod, entry.StartedTime.Time, f.now) {
 			return orderEnded
 		}
 		return orderUnknown
@@ -142,7 +144,7 @@ var endResults = []v1alpha1.CallResult{v1alpha1.CallDone, v1alpha1.CallAccepted}
 // last one was refused, it waits, whatever became of those before.
 func stateOfAnother(f facts, entry *v1alpha1.Call) orderState {
 	switch {
-	case f.requested, slices.Contains(retriedAlone, entry.Kind) && !f.now.Before(ledger.RetryTime(nil, entry)):
+	case f.requested, slices.Contains(retriedAlone, entry.Kind) && !f.now.Before(ledger.RetryTime(nil, entry, f.now)):
 		return orderReady
 	case entry.Result == v1alpha1.CallForbidden, entry.Answer == v1alpha1.AnswerForbidden:
 		return orderForbidden
@@ -153,11 +155,11 @@ func stateOfAnother(f facts, entry *v1alpha1.Call) orderState {
 	}
 }
 
-// awaitsOther reports whether another call was sent that decides the same, and may still be carried out. Until then,
-// nobody can tell what an order would decide, whatever evidence it names.
-func awaitsOther(f facts, order *v1alpha1.Call) bool {
-	return slices.ContainsFunc(f.record.calls, func(c v1alpha1.Call) bool {
-		return c.Sends > 0 && !sameOrder(&c, order) && f.application.decideSame(&c, order) &&
+// awaitsOther is another call that was sent, decides the same, and may still be carried out; nil if there is none. Until
+// then, nobody can tell what an order would decide, whatever evidence it names.
+func awaitsOther(f facts, order *v1alpha1.Call) *v1alpha1.Call {
+	return f.record.last(func(c *v1alpha1.Call) bool {
+		return c.Sends > 0 && !sameOrder(c, order) && f.application.decideSame(c, order) &&
 			f.now.Sub(c.StartedTime.Time) < acceptedPeriod
 	})
 }

@@ -200,6 +200,9 @@ func holdDecision(t *rapid.T, f facts, order *v1alpha1.Call) {
 		wanted.When != "" && a.evidence.checks != checksPassed {
 		t.Fatalf("decides on what nobody has seen, and no rule holds for: %+v", f)
 	}
+	if !a.resetSent.IsZero() && f.now.Sub(a.resetSent) < day {
+		t.Fatalf("decides while a reset may still be carried out: %+v", f)
+	}
 	for _, c := range f.record.calls {
 		other := c.Sends > 0 && asked[c.Kind] != "" && (c.Kind != order.Kind || c.Evidence != order.Evidence)
 		if other && (f.now.Sub(c.StartedTime.Time) < day || wanted.When != "" && c.Kind == order.Kind) {
@@ -238,7 +241,8 @@ func holdLog(t *rapid.T, f facts, order *v1alpha1.Call) {
 	}
 	refusal := slices.Contains([]v1alpha1.CallAnswer{v1alpha1.AnswerRefused, v1alpha1.AnswerForbidden}, entry.Answer) ||
 		slices.Contains([]v1alpha1.CallResult{v1alpha1.CallRefused, v1alpha1.CallForbidden}, entry.Result)
-	passes := slices.Contains(retriedAlone, entry.Kind) && !f.now.Before(entry.StartedTime.Add(5*time.Minute))
+	passed := f.now.Sub(entry.StartedTime.Time)
+	passes := slices.Contains(retriedAlone, entry.Kind) && (passed >= 5*time.Minute || passed < -ledger.MaxSkew)
 	switch {
 	case entry.Result == v1alpha1.CallDone, entry.Result == v1alpha1.CallAccepted:
 		t.Fatalf("sends again what was carried out, or will be: %+v", f)

@@ -187,6 +187,20 @@ func loggedDecisions() map[string]decideCase {
 			}),
 			want: wait(v1alpha1.ReasonAccepted), decided: waiting,
 		},
+		"a decision that a process whose clock is fast has sent": {
+			why:   "nobody can tell how long ago that was",
+			facts: decidedBefore(completeSeen, completeCall, v1alpha1.CallAccepted, 1, sentBefore(-365*day)),
+			want:  wait(v1alpha1.ReasonDecisionUnknown), decided: v1alpha1.ReasonDecisionUnknown,
+		},
+		"a decision after the opposite one, which a process whose clock is fast has sent": {
+			why:   "it may have been a moment ago",
+			facts: decidedBefore(rejectSeen, completeCall, v1alpha1.CallAccepted, 1, sentBefore(-365*day)),
+			want:  wait(v1alpha1.ReasonDecisionUnknown), decided: v1alpha1.ReasonDecisionUnknown,
+		},
+		"a decision after the opposite one, by a clock that is a little fast": {
+			facts: decidedBefore(rejectSeen, completeCall, v1alpha1.CallAccepted, 1, sentBefore(-time.Minute)),
+			want:  wait(v1alpha1.ReasonAccepted), decided: waiting,
+		},
 		"a decision that was made so long ago that only a digest is left": {
 			facts: decided(completeSeen, func(f *facts) { f.record.earlier = earlier(completeCall) }),
 			want:  wait(v1alpha1.ReasonAccepted), decided: waiting,

@@ -44,6 +44,11 @@ func loggedCalls() map[string]decideCase {
 			}),
 			want: decision{Step: stepBegin}, call: archiveCall,
 		},
+		"an archiving that was refused to a process whose clock is fast": {
+			why:   "it would never be sent again",
+			facts: archived(v1alpha1.CallRefused, 0, sentBefore(-365*day)),
+			want:  decision{Step: stepBegin}, call: archiveCall,
+		},
 		"an archiving that is refused for long": {
 			why:   "it was refused for half an hour, which is not over again",
 			facts: archived(v1alpha1.CallForbidden, 0, sentBefore(29*time.Minute)),

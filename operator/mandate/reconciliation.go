@@ -220,7 +220,8 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		f.outcome == v1alpha1.OutcomeDeleted && overdue(f.now, f.createdTime) ||
 		ready != nil && ready.ObservedGeneration == r.mandate.Generation && ready.Reason == reasonExpired
 	confirming := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling)
-	if confirming != nil && confirming.Reason == v1alpha1.ReasonConfirming {
+	if confirming != nil && confirming.Reason == v1alpha1.ReasonConfirming &&
+		ledger.IsBelieved(confirming.LastTransitionTime.Time, f.now) {
 		f.observe.missingSince = confirming.LastTransitionTime.Time
 	}
 	return f
