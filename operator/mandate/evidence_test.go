@@ -10,6 +10,16 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
+// How often a tenant has applications read does not say for how long a rule has to hold.
+func TestTenantsDoNotShortenRules(t *testing.T) {
+	t.Parallel()
+	r := connected(NewReconciler(Config{RuleDelay: 10 * time.Minute}), scope{mandate: &v1alpha1.Mandate{}}, nil)
+	r.session.Connection.MinPoll = time.Second
+	if got := r.newFacts(serviceFacts{}).act.ruleDelay; got != 10*time.Minute {
+		t.Errorf("a rule has to hold for %s", got)
+	}
+}
+
 // A reset is awaited until the service says that it has carried it out, or another round of checks was read.
 func TestResetAwaited(t *testing.T) {
 	t.Parallel()

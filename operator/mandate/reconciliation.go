@@ -188,7 +188,7 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		act: actFacts{
 			decision:  ptr.Deref(spec.Decision, v1alpha1.Decision{}),
 			archive:   spec.Archived && !status.Archived,
-			ruleDelay: min(20*used.MinPoll, 10*time.Minute),
+			ruleDelay: r.config.RuleDelay,
 		},
 	}
 	f.create.erased = r.hasErased()
