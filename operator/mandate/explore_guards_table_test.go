@@ -69,7 +69,8 @@ func guards() map[string]explore.Guard {
 		},
 		"create window": {
 			Why: "the service may have forgotten the reference", File: "decide_create.go",
-			Old: "!withinCreateWindow(r.firstStarted, f.now),", Off: "ON && !withinCreateWindow(r.firstStarted, f.now),",
+			Old:      "!ledger.Within(createWindow, r.firstStarted, f.now),",
+			Off:      "ON && !ledger.Within(createWindow, r.firstStarted, f.now),",
 			CaughtBy: "TestExplore/alone: eight weeks", Fails: "I[15]: ",
 		},
 		"restored record": {
@@ -306,8 +307,8 @@ func guards() map[string]explore.Guard {
 		},
 		"an accepted create is final": {
 			Why: "the service may carry it out later, and find the reference free twice", File: "decide_create.go",
-			Old:      "	case r.accepted() && f.now",
-			Off:      "	case ON && r.accepted() && f.now",
+			Old:      "	case r.accepted() && ledger",
+			Off:      "	case ON && r.accepted() && ledger",
 			CaughtBy: "TestDecide", Fails: "TestDecide/an_accepted_create_is_never_sent_again",
 		},
 		"an accepted create is recorded": {
