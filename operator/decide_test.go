@@ -26,7 +26,7 @@ func TestDecisionByRule(t *testing.T) {
 	passed, reads := time.Now(), w.requests(control.RetrieveApplication)
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 	w.condition("acme", v1alpha1.ConditionDecided, metav1.ConditionTrue, v1alpha1.ReasonDecided)
-	if waited := time.Since(passed); waited < ruleDelay-time.Second { // it was shown up to a poll before that was seen here
+	if waited := time.Since(passed); waited < ruleDelay-time.Second { // the operator has seen it before
 		t.Errorf("completed %s after the checks had passed", waited)
 	}
 	if n := w.requests(control.RetrieveApplication) - reads; n < 4 { // every two seconds, of two applications

@@ -49,9 +49,9 @@ func acceptedReason(f facts) string {
 
 func unblockedReason(f facts) string {
 	a := f.application
-	isNew := ledger.Within(lagAllowance, f.createdTime, f.now) // not all may be visible yet
+	mayLag := ledger.Within(lagAllowance, f.createdTime, f.now) && a.individuals == individualsFewer
 	switch {
-	case a.read() && a.unmatched() && !(isNew && a.individuals == individualsFewer):
+	case a.read() && a.unmatched() && !mayLag:
 		return v1alpha1.ReasonIndividualsUnmatched
 	case f.act.archive && a.read() && !a.archived:
 		return v1alpha1.ReasonNotArchived
@@ -155,8 +155,8 @@ func stateOfAnother(f facts, entry *v1alpha1.Call) orderState {
 	}
 }
 
-// awaitsOther is another call that was sent, decides the same, and may still be carried out; nil if there is none. Until
-// then, nobody can tell what an order would decide, whatever evidence it names.
+// awaitsOther is another call that was sent, decides the same, and may still be carried out; nil if there is none. While
+// it may, nobody can tell what an order would decide, whatever evidence it names.
 func awaitsOther(f facts, order *v1alpha1.Call) *v1alpha1.Call {
 	return f.record.last(func(c *v1alpha1.Call) bool {
 		return c.Sends > 0 && !sameOrder(c, order) && f.application.decideSame(c, order) &&

@@ -289,8 +289,8 @@ func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.Deci
 	return s.change(op, id, func(a *application) { a.stage = stage })
 }
 
-// checkEvidence holds a decision to what its author has seen, but for what may come of a review of the same spec that was
-// sent, or to its rule (I18). A check that has changed since it was last read cannot be known.
+// checkEvidence holds a decision to what its author has seen, but for what may come of a review of the same spec, once
+// that was sent; or to its rule (I18). A check that has changed since it was last read cannot be known.
 func (s fakeService) checkEvidence(op idv.Operation, a *application) string {
 	d, read := s.before.decision, ""
 	for _, individual := range s.current.application.Individuals {

@@ -19,7 +19,6 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/individuals"
-	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // observer reads the application, and finds out whether it is this Mandate's, and which individual is which.
@@ -385,8 +384,8 @@ func (r *observer) applicationRead() {
 func (r *observer) othersRead() bool {
 	state, by := r.local(), r.session.Connection.Account
 	lastKnown := state.read
-	if last := r.mandate.Status.LastReadTime; lastKnown.IsZero() && last != nil && ledger.IsBelieved(last.Time, r.facts.now) {
-		lastKnown = last.Time
+	if lastKnown.IsZero() {
+		lastKnown = r.lastRead()
 	}
 	if lastKnown.IsZero() {
 		lastKnown = r.facts.createdTime

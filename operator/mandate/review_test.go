@@ -235,8 +235,8 @@ func TestReviewedChecksAsSeen(t *testing.T) {
 	}
 }
 
-// What the reviews of a spec change makes no decision outdated, whatever process reads it. Any other change does, also one
-// that comes to what a review asks for.
+// What the reviews of a spec change makes no decision outdated, whatever process reads it. Any other change does, also
+// one that comes to what a review asks for.
 func TestDecisionAfterReviews(t *testing.T) {
 	t.Parallel()
 	const accepted, inReview, passed = "manually_accepted", "in_review", "passed"

@@ -111,8 +111,8 @@ func (r *reconciliation) firstRead() time.Time {
 	if r.missedNotification() {
 		interval = min(interval, r.interval(r.session.Connection.MinPoll, r.session.Connection.MaxPoll))
 	}
-	if last := r.mandate.Status.LastReadTime; last != nil && ledger.Within(interval, last.Time, now) {
-		return last.Add(interval)
+	if next := r.lastRead().Add(interval); next.After(now) {
+		return next
 	}
 	from := now
 	if now.Sub(r.started) < min(interval/2, maxStartup) {
@@ -193,9 +193,18 @@ func (r *reconciliation) handledBefore() string {
 // missedNotification reports whether the application may not have been read since the last notification, because there
 // was no leader or reads failed. One that was read and had not changed looks the same: the status does not say so.
 func (r *reconciliation) missedNotification() bool {
-	request, last := engine.ReconcileRequest(r.mandate), r.mandate.Status.LastReadTime
+	request := engine.ReconcileRequest(r.mandate)
 	sent := engine.ParseNotificationRequest(request).Time
-	return !sent.IsZero() && request != r.mandate.Status.LastHandledReconcileAt && (last == nil || !last.After(sent) || !ledger.IsBelieved(last.Time, r.facts.now))
+	return !sent.IsZero() && request != r.mandate.Status.LastHandledReconcileAt && !r.lastRead().After(sent)
+}
+
+// lastRead is when the application was last read, as the status says; zero if that is not known.
+func (r *scope) lastRead() time.Time {
+	last := r.mandate.Status.LastReadTime
+	if last == nil || !ledger.IsBelieved(last.Time, r.facts.now) {
+		return time.Time{}
+	}
+	return last.Time
 }
 
 // Lag is for how long the application of a Mandate has been due to be read; 0 while it is not due. It is not read at an
