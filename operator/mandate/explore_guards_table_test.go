@@ -395,7 +395,7 @@ func guards() map[string]explore.Guard {
 		"decision after another one": {
 			Why: "the service may still carry it out, and would decide twice", File: "decide_act.go",
 			Old: "	case other != nil, entry == nil", Off: "	case ON && other != nil, entry == nil",
-			CaughtBy: "TestExplore/alone: decisions that the service accepts", Fails: "I22: ",
+			CaughtBy: "TestExplore/decisions after one that the service has accepted", Fails: "I22: ",
 		},
 		"decision by a rule, again": {
 			Why: "what was accepted is never sent again by itself", File: "decide_act.go",

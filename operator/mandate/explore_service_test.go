@@ -349,6 +349,18 @@ type acceptedChange struct {
 	since time.Time
 }
 
+// accept has the service accept a decision about other checks than the application has now.
+func (w *world) accept(name string) {
+	record := w.records[name].DeepCopy()
+	before := ledger.New(v1alpha1.CallComplete, now)
+	before.Seq, before.Evidence, before.Nonce = 2, "before-1", "accepted"
+	record.Spec.Calls = append(record.Spec.Calls, ledger.Ended(before, v1alpha1.CallAccepted, now))
+	w.storeRecord(record)
+	w.changeSite(w.site(), func(here *site) {
+		here.accepted = []acceptedChange{{*record.Spec.ApplicationID, idv.OpCompleteApplication, now}}
+	})
+}
+
 // decidedTwice says what is wrong with a decision while the service may still carry out another one (I22).
 func (s *site) decidedTwice(op idv.Operation, id int64) string {
 	for _, before := range s.accepted {
