@@ -57,7 +57,7 @@ func (w *world) newManualReconciler() *manualReconciler {
 		},
 		Cache: cache, Live: watched, Status: strict.Status(), Metadata: strict,
 		Ledger: ledger.Ledger{Reader: watched, Writer: strict}, Events: events.NewFakeRecorder(100),
-		DeletionGiveUpAfter: time.Hour,
+		DeletionGiveUpAfter: time.Hour, RuleDelay: 10 * time.Minute,
 	}
 	r.setSettleDelay(90 * time.Second)
 	r.connect()

@@ -212,7 +212,7 @@ func addControllers(
 		Services: services, Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
 		Budgets: budgets,
 		Events:  manager.GetEventRecorder(fieldOwner), Recovered: observeRecovery, Took: observeJourney,
-		SettleDelay: options.settleDelay, DeletionGiveUpAfter: options.deletionGiveUpAfter,
+		SettleDelay: options.settleDelay, RuleDelay: options.ruleDelay, DeletionGiveUpAfter: options.deletionGiveUpAfter,
 	})
 	actions := action.NewReconciler(action.Config{
 		Services: services, Cache: cache, Live: live, Writer: writer, Status: writer.Status(),

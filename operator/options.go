@@ -42,6 +42,7 @@ type Options struct {
 	recordRetention         time.Duration
 	deletionGiveUpAfter     time.Duration
 	creationHour            time.Duration
+	ruleDelay               time.Duration
 	version                 string // in the User-Agent of requests to the service
 }
 
@@ -105,6 +106,8 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 		"Maximum time that a deletion with deletionPolicy Archive or Delete waits for the service.")
 	flags.DurationVar(&o.creationHour, "creation-hour", time.Hour,
 		"Time that spec.creation.maxPerHour of a service is about; maxPerDay is about 24 times as long.")
+	flags.DurationVar(&o.ruleDelay, "rule-delay", minRuleDelay,
+		"Time for which an application has to show that the rule of a decision holds.")
 }
 
 // minDuration is the minimum of the duration flags. Tests use seconds; zero does harm with each flag.
@@ -113,6 +116,7 @@ const minDuration = time.Second
 const (
 	minSettleDelay = 48 * time.Second
 	minRetention   = 56 * 24 * time.Hour
+	minRuleDelay   = 10 * time.Minute
 )
 
 // Validate says what is wrong with the options, by the names of their flags, and what to do.
@@ -127,6 +131,7 @@ func (o *Options) Validate() error {
 			o.recordRetention},
 		{"deletion-give-up-after", "deletionPolicy would never be carried out. Remove the flag to use 24h",
 			o.deletionGiveUpAfter},
+		{"rule-delay", "checks that come one after the other would be decided on. Remove the flag to use 10m", o.ruleDelay},
 		{"creation-hour", "spec.creation would limit nothing. Remove the flag to use 1h", o.creationHour},
 		{"min-poll-interval", "no interval of polls is shorter. Remove the flag to use 1s", o.minPollInterval},
 	} {
@@ -204,6 +209,10 @@ func (o *Options) Warnings() []string {
 	if o.creationHour < time.Hour {
 		warnings = append(warnings, "--creation-hour is below 1h: spec.creation of a service allows more e-mails than it "+
 			"says. Use this in tests only")
+	}
+	if o.ruleDelay < minRuleDelay {
+		warnings = append(warnings, "--rule-delay is below 10m: a rule may decide before all checks are there. Use this in "+
+			"tests only")
 	}
 	if address := o.metricsBindAddress; !o.metricsSecure && isServed(address) && !isLoopback(address) {
 		warnings = append(warnings, "--metrics-secure is false: everybody who reaches the metrics can read them. "+

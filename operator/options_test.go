@@ -25,8 +25,8 @@ func TestFlags(t *testing.T) {
 	}{
 		"defaults": {},
 		"those of tests": {
-			flags:    "--settle-delay=2s --record-retention=10s --deletion-give-up-after=4s",
-			warnings: 2,
+			flags:    "--settle-delay=2s --rule-delay=2s --record-retention=10s --deletion-give-up-after=4s",
+			warnings: 3,
 		},
 		"some namespaces": {flags: "--watch-namespaces=team-a,team-b"},
 		"no settle delay": {
@@ -34,6 +34,7 @@ func TestFlags(t *testing.T) {
 			wrong:  "--settle-delay",
 			reason: "every attempt would be too late",
 		},
+		"no delay of rules":      {flags: "--rule-delay=0", wrong: "--rule-delay", reason: "checks may follow"},
 		"a settle delay below 0": {flags: "--settle-delay=-90s", wrong: "--settle-delay"},
 		"a wrong unit":           {flags: "--settle-delay=90ms", wrong: "--settle-delay"},
 		"no retention": {

@@ -56,6 +56,9 @@ var slowdown = await.Slowdown()
 // settleDelay is longer than the sandbox takes for any request.
 var settleDelay = await.Stretch(3*time.Second, slowdown).Round(time.Second / 10)
 
+// ruleDelay is for how long a rule has to hold: three polls or so.
+const ruleDelay = 5 * time.Second
+
 // world is a namespace with a sandbox, an IdentityService for it, and an operator process of its own.
 type world struct {
 	*testing.T
@@ -131,7 +134,7 @@ func (w *world) start(flags ...string) {
 	// The test's context ends too early: Stop has to be able to end the operator with a signal.
 	command := exec.CommandContext(context.WithoutCancel(w.Context()), binary, append([]string{
 		"--watch-namespaces=" + w.namespace,
-		"--settle-delay=" + settleDelay.String(),
+		"--settle-delay=" + settleDelay.String(), "--rule-delay=" + ruleDelay.String(),
 		"--health-probe-bind-address=0", "--metrics-secure=false",
 		"--zap-log-level=10",
 	}, flags...)...)

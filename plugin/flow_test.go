@@ -143,8 +143,8 @@ func (w *world) startOperator(namespaces ...string) *testenv.Process {
 	binary, err := env.Build("./cmd/mandate-operator")
 	w.check(err)
 	command := exec.CommandContext(context.WithoutCancel(w.Context()), binary,
-		"--watch-namespaces="+strings.Join(namespaces, ","), "--settle-delay=3s", "--health-probe-bind-address=0",
-		"--metrics-bind-address=0")
+		"--watch-namespaces="+strings.Join(namespaces, ","), "--settle-delay=3s", "--rule-delay=5s",
+		"--health-probe-bind-address=0", "--metrics-bind-address=0")
 	command.Env = append(os.Environ(), "KUBECONFIG="+w.kubeconfig, "GORACE=atexit_sleep_ms=0")
 	process, err := env.Start("operator-"+w.namespace, command)
 	w.check(err)

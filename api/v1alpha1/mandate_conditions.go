@@ -87,8 +87,8 @@ const (
 	ReasonNoDecision = "NoDecision"
 	// ReasonDecided: spec.decision was carried out. Decided is True.
 	ReasonDecided = "Decided"
-	// ReasonDecisionWaiting: spec.decision waits for the application to be in review, for its rule, or for reviews; or it
-	// was sent within a day, and the application does not show it yet.
+	// ReasonDecisionWaiting: spec.decision waits for the application to be in review, for its rule, for reviews, or for
+	// what becomes of a reset; or one was sent within a day, and the application does not show it yet.
 	// Decided is False.
 	ReasonDecisionWaiting = "DecisionWaiting"
 	// ReasonDecisionOutdated: spec.decision names other evidence than the application shows. Nothing is sent. Decided and
@@ -100,7 +100,7 @@ const (
 	// Stalled is True.
 	ReasonDecisionForbidden = "DecisionForbidden"
 	// ReasonDecisionUnknown: no answer says what became of spec.decision, or the service has accepted it for a day, and
-	// the application does not show it. Nothing more is sent about the same evidence. Decided and
+	// the application does not show it. Nothing more is sent about the same evidence, or by a rule. Decided and
 	// Ready are False, and Stalled is True.
 	ReasonDecisionUnknown = "DecisionUnknown"
 	// ReasonLogFull: the ApplicationRecord cannot hold another call, so nothing more is sent. Ready is False, and Stalled

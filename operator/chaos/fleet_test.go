@@ -127,7 +127,7 @@ func startOperator(
 	// The caller's context ends too early: Stop has to be able to end the operator with a signal.
 	command := exec.CommandContext(context.WithoutCancel(ctx), cluster.binary, append([]string{
 		"--watch-namespaces=" + strings.Join(namespaces, ","),
-		"--settle-delay=" + settleDelay.String(),
+		"--settle-delay=" + settleDelay.String(), "--rule-delay=20s",
 		"--max-concurrent-reconciles=40",
 		"--health-probe-bind-address=0",
 		"--zap-log-level=10",

@@ -1,23 +1,15 @@
 package mandate
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"hash/maphash"
-	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/utils/ptr"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
-	"github.com/mandate-io/idv/internal/lifecycle"
-	"github.com/mandate-io/idv/operator/evidence"
 )
 
 // actor makes the calls on an application that the spec asks for: a decision, reviews of checks, archiving.
@@ -104,22 +96,29 @@ func reviewOrder(key v1alpha1.ReviewStatus, check int64) v1alpha1.Call {
 	return order
 }
 
-// seenBy is the evidence that a check had when a review of this spec was sent for it; "" if none was. What the service
-// makes of a check after that is no change that the author of a decision has to see first.
-func (r *actor) seenBy(individual string, check *idv.Check) string {
+// seenBy is the evidence that a check had when a review of this spec was sent for it; "" if the check shows none. That is
+// no change that the author of a decision has to see first. What anybody else makes of the check is, even if it is what
+// the review asks for: so is what comes of one that has left behind a review which the status lists.
+func (r *actor) seenBy(individual, c int) string {
+	check := &r.matching.Individuals[individual].Checks[c]
 	for i := range r.mandate.Spec.CheckReviews {
 		key := keyOf(&r.mandate.Spec.CheckReviews[i])
-		if key.Individual != individual {
+		if key.Individual != r.mandate.Spec.Individuals[individual].Name {
 			continue
 		}
 		order := reviewOrder(key, check.ID)
-		entry := r.facts.record.made(&order)
-		sent := entry != nil && entry.Sends > 0 && entry.Result != v1alpha1.CallDone && entry.Check == check.ID
-		if sent || slices.Contains(r.reviewed, key) && names(key.Check, check) && isDecided(check, key.Decision) {
+		over := slices.Contains(r.mandate.Status.Reviews, key) && r.shownAt(individual, c, check.ID) == key.Evidence
+		if isCarriedOut(r.facts.record.made(&order), check, key.Decision) && !over {
 			return key.Evidence
 		}
 	}
 	return ""
+}
+
+// isCarriedOut reports whether a check shows a review that was sent for it. That the check was decided that way by
+// somebody else, or by itself, is no review.
+func isCarriedOut(sent *v1alpha1.Call, check *idv.Check, decision v1alpha1.CheckDecision) bool {
+	return sent != nil && sent.Sends > 0 && check != nil && sent.Check == check.ID && isDecided(check, decision)
 }
 
 // pendingReviews are the calls for those of spec.checkReviews that are not done: the check has the evidence that the
@@ -127,6 +126,7 @@ func (r *actor) seenBy(individual string, check *idv.Check) string {
 func (r *actor) pendingReviews() (pending []v1alpha1.Call) {
 	a := &r.facts.application
 	a.reviewOutdated, a.reviewShown = false, false
+	r.reviewed, a.decidedChecks = reviewedBefore(r.mandate), decidedChecks(r.matching.Individuals)
 	var outdated []v1alpha1.Problem
 	for index := range r.mandate.Spec.CheckReviews {
 		key := keyOf(&r.mandate.Spec.CheckReviews[index])
@@ -135,15 +135,17 @@ func (r *actor) pendingReviews() (pending []v1alpha1.Call) {
 		})
 		order := reviewOrder(key, 0)
 		entry := r.facts.record.made(&order)
+		open, done := entry != nil && entry.Result == "", entry != nil && entry.Result == v1alpha1.CallDone
 		if i < 0 || slices.Contains(r.reviewed, key) {
-			a.reviewShown = a.reviewShown || i >= 0 && entry != nil && entry.Result == ""
+			a.reviewShown = a.reviewShown || i >= 0 && open
 			continue
 		}
 		check, current := r.selected(i, key, entry)
 		switch {
-		case entry != nil && entry.Result == v1alpha1.CallDone, check != nil && isDecided(check, key.Decision):
+		case current && (done || isDecided(check, key.Decision)): // it does not show yet, or its author asks for what is so
+		case done, isCarriedOut(entry, check, key.Decision):
 			r.reviewed = append(r.reviewed, key)
-			a.reviewShown = a.reviewShown || entry != nil && entry.Result == ""
+			a.reviewShown = a.reviewShown || open
 		case !current:
 			a.reviewOutdated = true
 			outdated = append(outdated, outdatedReview(key, check != nil))
@@ -154,6 +156,22 @@ func (r *actor) pendingReviews() (pending []v1alpha1.Call) {
 	}
 	r.facts.problems.reviews = outdated
 	return pending
+}
+
+// decidedChecks are the kinds of reviews that checks show, by the ids of the checks.
+func decidedChecks(individuals []*idv.Individual) map[int64]v1alpha1.CallKind {
+	all := map[int64]v1alpha1.CallKind{}
+	for _, individual := range individuals {
+		for i := range individual.Checks {
+			switch check := &individual.Checks[i]; {
+			case isDecided(check, v1alpha1.CheckDecisionAccept):
+				all[check.ID] = v1alpha1.CallAcceptCheck
+			case isDecided(check, v1alpha1.CheckDecisionReject):
+				all[check.ID] = v1alpha1.CallRejectCheck
+			}
+		}
+	}
+	return all
 }
 
 // selected finds the check of a review: the one that it was sent for, else the one with the evidence, else the only one
@@ -205,279 +223,4 @@ func (r *actor) takeReview(live *v1alpha1.Mandate, entry *v1alpha1.Call) bool {
 		return true
 	}
 	return false
-}
-
-// checksState is how far the checks are that the service shows now.
-type checksState int
-
-const (
-	checksUnknown checksState = iota // the record has to be read first: it has the key of the evidence
-	checksOpen
-	checksSettled // none waits for the individual or a review
-	checksPassed  // they are settled, and all have passed, not only in a round before the last reset
-)
-
-// evidenceFacts is what decisions are compared with.
-type evidenceFacts struct {
-	checks checksState
-	// shown is for the status. "" if the individuals are unmatched, or there is no record.
-	shown string
-	// reviewed is the same, with the checks that reviews of this spec have changed as their authors saw them. A review
-	// and the decision may come with one commit.
-	reviewed string
-	// since is when this process first saw it so.
-	since time.Time
-}
-
-// holds reports whether the evidence is what the author of a decision has seen.
-func (e evidenceFacts) holds(seen string) bool {
-	return seen != "" && (seen == e.shown || seen == e.reviewed)
-}
-
-// seenEvidence is what this process remembers of the evidence of a Mandate.
-type seenEvidence struct {
-	evidenceFacts
-	content uint64 // of what the service shows, without the key
-	// newRounds are the resets after which another round was read, by the names of the individuals. It is not changed,
-	// but replaced.
-	newRounds *newRounds
-}
-
-type newRounds map[string]string
-
-// round is the evidence of the checks of one individual, in the order of the answer.
-type round struct{ checks []string }
-
-var contentSeed = maphash.MakeSeed()
-
-// valuesHash hashes the values that a function encodes. It is compared and never stored.
-func valuesHash(values func(encode func(any))) uint64 {
-	var digest maphash.Hash
-	digest.SetSeed(contentSeed)
-	encoder := json.NewEncoder(&digest)
-	values(func(value any) { _ = encoder.Encode(value) }) // a hash takes all
-	return digest.Sum64()
-}
-
-// contentOf is of all that evidence is of but resets.
-func contentOf(found []*idv.Individual) uint64 {
-	return valuesHash(func(encode func(any)) {
-		for _, individual := range found {
-			if individual == nil {
-				continue
-			}
-			encode(individual.ID)
-			if len(individual.Checks) == 0 {
-				encode(individual.State)
-			}
-			for _, c := range individual.Checks {
-				encode([]any{c.ID, c.Name, c.State, c.Results.Reveal()})
-			}
-		}
-	})
-}
-
-// content is of what evidence is of, as far as a status shows it.
-func (p *projection) content() uint64 {
-	return valuesHash(func(encode func(any)) {
-		for i := range p.individuals {
-			individual := &p.individuals[i]
-			encode(individual.ID)
-			if len(individual.Checks) == 0 {
-				encode(individual.State)
-			}
-			for _, c := range individual.Checks {
-				encode([]any{c.ID, c.Name, c.State, c.FailedFields})
-			}
-		}
-		encode(p.digest) // of what it does not show
-	})
-}
-
-// observeEvidence compares what the service shows with what the status and this process know. While nothing changes, by
-// an action either, and nothing is to be decided, the evidence in the status is kept without a look into the record. A
-// status that could not be written does not show what this process knows.
-func (r *actor) observeEvidence() {
-	state := r.local()
-	e, seen := &r.facts.application.evidence, state.evidence
-	content := contentOf(r.matching.Individuals)
-	shown := r.mandate.Status.Evidence
-	same := r.projection.content() == projectionOf(&r.mandate.Status).content()
-	unchanged := same && shown != "" && seen.content == content && seen.shown == shown && !state.recordOutdated()
-	switch {
-	case r.facts.application.unmatched():
-		*e = evidenceFacts{checks: checksOpen}
-	case r.facts.record.read():
-		r.computeEvidence()
-	case unchanged && !r.needsEvidence():
-		*e = evidenceFacts{checks: checksOpen, shown: shown}
-		r.rememberEvidence(content)
-	}
-}
-
-// needsEvidence reports whether something may be decided. That is done on what the record says at the time.
-func (r *actor) needsEvidence() bool {
-	spec := &r.mandate.Spec
-	ordered := spec.Decision != nil || len(r.reviewed) < len(spec.CheckReviews)
-	return !r.facts.final() && ordered || r.facts.requested || r.facts.observe.openCall
-}
-
-// computeEvidence makes the evidence from the application and the record, when both are read.
-func (r *actor) computeEvidence() {
-	a := &r.facts.application
-	if r.application == nil || a.unmatched() {
-		return
-	}
-	a.evidence = evidenceFacts{checks: checksOpen}
-	if r.record == nil {
-		return
-	}
-	rounds := make([]string, len(r.matching.Individuals))
-	r.rounds = make([]round, len(rounds))
-	for i, individual := range r.matching.Individuals {
-		_, reset := evidence.LastReset(r.record, r.mandate.Spec.Individuals[i].Name)
-		r.rounds[i].checks = r.evidenceOf(i, reset)
-		rounds[i] = r.key().Round(individual, reset, r.rounds[i].checks)
-	}
-	a.reviews = r.pendingReviews()
-	now, seen := r.key().Application(rounds), make([]string, len(rounds))
-	for i := range seen {
-		seen[i] = r.reviewedRound(i)
-	}
-	before := r.key().Application(seen)
-	last, _ := evidence.Parse(r.local().evidence.reviewed)
-	number := changes(r.mandate.Status.Evidence, last, now, before)
-	a.evidence.shown, a.evidence.reviewed = evidence.Number(now, number), evidence.Number(before, number)
-	a.evidence.checks = r.checksState()
-	r.rememberEvidence(contentOf(r.matching.Individuals))
-}
-
-// changes is how often the evidence has changed, other than by reviews that the spec asks for. Of several reviews, one
-// after another changes it: last is what it was before them when it was computed last.
-func changes(shown, last, now, before string) int {
-	digest, number := evidence.Parse(shown)
-	if digest != now && digest != before && last != before {
-		number++
-	}
-	return max(number, 1)
-}
-
-// reviewedRound is what the evidence of an individual was before the reviews of this spec.
-func (r *actor) reviewedRound(i int) string {
-	individual := r.matching.Individuals[i]
-	name := r.mandate.Spec.Individuals[i].Name
-	before := slices.Clone(r.rounds[i].checks)
-	for c := range individual.Checks {
-		if seen := r.seenBy(name, &individual.Checks[c]); seen != "" {
-			before[c] = seen
-		}
-	}
-	_, reset := evidence.LastReset(r.record, name)
-	return r.key().Round(individual, reset, before)
-}
-
-func (r *actor) key() evidence.Key { return evidence.Key(r.record.Spec.Salt) }
-
-// rememberEvidence keeps since when the evidence is what it is.
-func (r *actor) rememberEvidence(content uint64) {
-	e := &r.facts.application.evidence
-	r.learn(func(s *localState) {
-		e.since = s.evidence.since
-		if s.evidence.shown != e.shown || s.evidence.checks != e.checks {
-			e.since = r.facts.now
-		}
-		s.evidence.evidenceFacts, s.evidence.content = *e, content
-	})
-}
-
-// showEvidence writes it into a status that shows the application.
-func (r *actor) showEvidence(status *v1alpha1.MandateStatus) {
-	// While individuals are unmatched, it stays: nothing is decided then, and it has the number of changes.
-	status.Evidence = cmp.Or(r.facts.application.evidence.shown, status.Evidence)
-	for i := range status.Individuals {
-		checks := status.Individuals[i].Checks
-		for c := range checks {
-			switch {
-			case r.rounds != nil:
-				checks[c].Evidence = r.rounds[i].checks[c]
-			case status.Evidence != "":
-				checks[c].Evidence = r.shownAt(i, c, checks[c].ID)
-			}
-		}
-	}
-}
-
-// shownAt is the evidence of a check that the status shows already.
-func (r *actor) shownAt(individual, check int, id int64) string {
-	shown := r.mandate.Status.Individuals
-	if individual >= len(shown) || check >= len(shown[individual].Checks) || shown[individual].Checks[check].ID != id {
-		return ""
-	}
-	return shown[individual].Checks[check].Evidence
-}
-
-func (r *actor) checksState() checksState {
-	switch settled, passed := r.checksSettled(), r.allChecksPassed(); {
-	case passed:
-		return checksPassed
-	case settled:
-		return checksSettled
-	default:
-		return checksOpen
-	}
-}
-
-// checksSettled reports whether there are checks, and none waits for the individual or a review.
-func (r *actor) checksSettled() bool {
-	for _, individual := range r.matching.Individuals {
-		if len(individual.Checks) == 0 || individual.ChecksPending > 0 || individual.ChecksInReview > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// allChecksPassed is the rule of the same name: every individual has checks, all of them have passed or were accepted
-// manually, the counters do not say otherwise, and it is not the round that the last reset ended.
-func (r *actor) allChecksPassed() bool {
-	all := r.checksSettled()
-	for i, individual := range r.matching.Individuals {
-		all = r.isNewRound(i) && passed(individual, r.session.Connection.States) && all
-	}
-	return all
-}
-
-func passed(individual *idv.Individual, names lifecycle.Names) bool {
-	manual := 0
-	for _, c := range individual.Checks {
-		if !names.Passed(c.State) {
-			return false
-		}
-		if c.State.Is("manually_accepted") {
-			manual++
-		}
-	}
-	counted := int(individual.ChecksPassed) // 0 if the service does not count
-	return counted == 0 || counted >= len(individual.Checks)-manual
-}
-
-// isNewRound reports whether another round was read since the last reset of an individual.
-func (r *actor) isNewRound(i int) bool {
-	name := r.mandate.Spec.Individuals[i].Name
-	reset, key := evidence.LastReset(r.record, name)
-	known := ptr.Deref(r.local().evidence.newRounds, nil)
-	if reset == nil || known[name] == key {
-		return true
-	}
-	round, _ := r.key().Individual(r.matching.Individuals[i], "")
-	if reset.Evidence == "" || reset.Evidence == round {
-		return false
-	}
-	r.learn(func(s *localState) {
-		rounds := newRounds{}
-		maps.Copy(rounds, known)
-		rounds[name] = key
-		s.evidence.newRounds = &rounds
-	})
-	return true
 }

@@ -68,6 +68,8 @@ type Config struct {
 	// SettleDelay is more than twice what the service takes for any request: an attempt may go out until half of it is
 	// over.
 	SettleDelay time.Duration
+	// RuleDelay is for how long the rule of a decision has to hold. No tenant can shorten it.
+	RuleDelay time.Duration
 	// DeletionGiveUpAfter is how long a deletion waits for the service.
 	DeletionGiveUpAfter time.Duration
 	// StandIn gives a plan what it works with in place of a service. It shows of an application what the status of

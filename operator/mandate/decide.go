@@ -426,6 +426,10 @@ type applicationFacts struct {
 	reviews        []v1alpha1.Call
 	reviewOutdated bool // one of them is about evidence that its check does not have any more
 	reviewShown    bool // the open call is a review, and its check shows that it was carried out
+	// resetSent is when a reset was sent that may still be carried out; zero: none.
+	resetSent time.Time
+	// decidedChecks are the kinds of reviews that checks show, by the ids of the checks.
+	decidedChecks map[int64]v1alpha1.CallKind
 }
 
 func (a *applicationFacts) read() bool { return a.lookup == applicationFound }

@@ -49,7 +49,7 @@ func acceptedReason(f facts) string {
 
 func unblockedReason(f facts) string {
 	a := f.application
-	mayLag := a.individuals == individualsFewer && f.now.Sub(f.createdTime) < lagAllowance // they may not be visible yet
+	mayLag := ledger.Within(lagAllowance, f.createdTime, f.now) && a.individuals == individualsFewer
 	switch {
 	case a.read() && a.unmatched() && !mayLag:
 		return v1alpha1.ReasonIndividualsUnmatched
@@ -116,12 +116,14 @@ func stateOf(f facts, order *v1alpha1.Call) orderState {
 	if f.record.open() != nil && f.mayBeUnderWay() {
 		return orderUnderWay // whatever it is: one call at a time
 	}
-	entry := f.record.made(order)
+	entry, other := f.record.made(order), awaitsOther(f, order)
 	switch {
-	case awaitsOpposite(f, order), entry == nil && f.record.wasMade(order):
+	case other != nil && !ledger.IsBelieved(other.StartedTime.Time, f.now):
+		return orderUnknown
+	case other != nil, entry == nil && f.record.wasMade(order):
 		return orderEnded
 	case entry != nil && slices.Contains(endResults, entry.Result):
-		if f.now.Sub(entry.StartedTime.Time) < acceptedPeriod {
+		if ledger.Within(acceptedPeriod, entry.StartedTime.Time, f.now) {
 			return orderEnded
 		}
 		return orderUnknown
@@ -142,7 +144,7 @@ var endResults = []v1alpha1.CallResult{v1alpha1.CallDone, v1alpha1.CallAccepted}
 // last one was refused, it waits, whatever became of those before.
 func stateOfAnother(f facts, entry *v1alpha1.Call) orderState {
 	switch {
-	case f.requested, slices.Contains(retriedAlone, entry.Kind) && !f.now.Before(ledger.RetryTime(nil, entry)):
+	case f.requested, slices.Contains(retriedAlone, entry.Kind) && !f.now.Before(ledger.RetryTime(nil, entry, f.now)):
 		return orderReady
 	case entry.Result == v1alpha1.CallForbidden, entry.Answer == v1alpha1.AnswerForbidden:
 		return orderForbidden
@@ -153,15 +155,29 @@ func stateOfAnother(f facts, entry *v1alpha1.Call) orderState {
 	}
 }
 
-// awaitsOpposite reports whether the opposite decision was sent, and may still be carried out: Reject waits for what
-// becomes of Complete, and the other way round.
-func awaitsOpposite(f facts, order *v1alpha1.Call) bool {
-	opposite := map[v1alpha1.CallKind]v1alpha1.CallKind{
-		v1alpha1.CallComplete: v1alpha1.CallReject, v1alpha1.CallReject: v1alpha1.CallComplete,
-	}[order.Kind]
-	return opposite != "" && slices.ContainsFunc(f.record.calls, func(c v1alpha1.Call) bool {
-		return c.Kind == opposite && c.Sends > 0 && f.now.Sub(c.StartedTime.Time) < acceptedPeriod
+// awaitsOther is another call that was sent, decides the same, and may still be carried out; nil if there is none. While
+// it may, nobody can tell what an order would decide, whatever evidence it names.
+func awaitsOther(f facts, order *v1alpha1.Call) *v1alpha1.Call {
+	return f.record.last(func(c *v1alpha1.Call) bool {
+		return c.Sends > 0 && !sameOrder(c, order) && f.application.decideSame(c, order) &&
+			f.now.Sub(c.StartedTime.Time) < acceptedPeriod
 	})
+}
+
+var (
+	decisionKinds = []v1alpha1.CallKind{v1alpha1.CallComplete, v1alpha1.CallReject}
+	reviewKinds   = []v1alpha1.CallKind{v1alpha1.CallAcceptCheck, v1alpha1.CallRejectCheck}
+)
+
+// decideSame reports whether two calls decide the application, or a check. A check that has changed may show what became
+// of the first one, and then the other is about that.
+func (a *applicationFacts) decideSame(sent, next *v1alpha1.Call) bool {
+	if slices.Contains(decisionKinds, sent.Kind) {
+		return slices.Contains(decisionKinds, next.Kind)
+	}
+	shows := sent.Result == v1alpha1.CallDone || a.decidedChecks[sent.Check] == sent.Kind
+	return slices.Contains(reviewKinds, sent.Kind) && slices.Contains(reviewKinds, next.Kind) && sent.Check == next.Check &&
+		(sent.Evidence == next.Evidence || !shows)
 }
 
 // archiveOrder is what spec.archived asks for.
@@ -279,12 +295,14 @@ func decisionReason(f facts) string {
 	switch {
 	case wanted.Outcome == "":
 		return v1alpha1.ReasonNoDecision
-	case f.final(), a.unmatched(), len(a.reviews) > 0, a.reviewOutdated:
+	case f.final(), a.unmatched():
 		return v1alpha1.ReasonDecisionWaiting
 	case wanted.When == "" && !a.evidence.holds(wanted.Evidence):
 		return v1alpha1.ReasonDecisionOutdated
+	case len(a.reviews) > 0, a.reviewOutdated, awaitsReset(f):
+		return v1alpha1.ReasonDecisionWaiting
 	}
-	switch stateOf(f, decisionOrder(f)) {
+	switch stateOfDecision(f) {
 	case orderRefused:
 		return v1alpha1.ReasonDecisionRefused
 	case orderForbidden:
@@ -306,6 +324,25 @@ func decisionReason(f facts) string {
 	default:
 		return ""
 	}
+}
+
+// awaitsReset reports whether a reset may still be carried out: the round that a decision is about would end with it.
+func awaitsReset(f facts) bool {
+	return !f.application.resetSent.IsZero() && f.now.Sub(f.application.resetSent) < acceptedPeriod
+}
+
+// stateOfDecision is what the log says of spec.decision. By a rule, it is one decision, whatever shows: after a request
+// that may have been carried out, only a person sends it about other evidence, by naming that.
+func stateOfDecision(f facts) orderState {
+	order := decisionOrder(f)
+	state := stateOf(f, order)
+	before := f.record.last(func(c *v1alpha1.Call) bool {
+		return c.Kind == order.Kind && c.Sends > 0 && !sameOrder(c, order)
+	})
+	if state == orderReady && f.act.decision.When != "" && before != nil {
+		return orderUnknown
+	}
+	return state
 }
 
 // ruleHolds reports whether spec.decision.when is so, and was when the application was read some time before: checks

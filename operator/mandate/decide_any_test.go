@@ -174,6 +174,7 @@ func holdCall(t *rapid.T, f facts) v1alpha1.CallKind {
 		if !slices.Contains(a.reviews, *order) || a.unmatched() || deleted || f.final() {
 			t.Fatalf("sends a review that the spec does not have, or of whom nobody knows: %+v", f)
 		}
+		holdReview(t, f, order)
 	case v1alpha1.CallComplete, v1alpha1.CallReject:
 		holdDecision(t, f, order)
 	default:
@@ -199,11 +200,25 @@ func holdDecision(t *rapid.T, f facts, order *v1alpha1.Call) {
 		wanted.When != "" && a.evidence.checks != checksPassed {
 		t.Fatalf("decides on what nobody has seen, and no rule holds for: %+v", f)
 	}
-	opposite := f.record.last(func(c *v1alpha1.Call) bool {
-		return c.Name == "" && c.Kind != order.Kind && asked[c.Kind] != "" && c.Sends > 0
-	})
-	if opposite != nil && f.now.Sub(opposite.StartedTime.Time) < day {
-		t.Fatalf("decides while the opposite may still be carried out: %+v", f)
+	if !a.resetSent.IsZero() && f.now.Sub(a.resetSent) < day {
+		t.Fatalf("decides while a reset may still be carried out: %+v", f)
+	}
+	for _, c := range f.record.calls {
+		other := c.Sends > 0 && asked[c.Kind] != "" && (c.Kind != order.Kind || c.Evidence != order.Evidence)
+		if other && (f.now.Sub(c.StartedTime.Time) < day || wanted.When != "" && c.Kind == order.Kind) {
+			t.Fatalf("decides while another decision may still be carried out, or again by a rule: %+v", f)
+		}
+	}
+}
+
+// holdReview holds what decide promises of a review after one that asks for the opposite.
+func holdReview(t *rapid.T, f facts, order *v1alpha1.Call) {
+	for _, c := range f.record.calls {
+		review := c.Kind == v1alpha1.CallAcceptCheck || c.Kind == v1alpha1.CallRejectCheck
+		opposite := review && c.Kind != order.Kind && c.Check == order.Check && c.Evidence == order.Evidence
+		if opposite && c.Sends > 0 && f.now.Sub(c.StartedTime.Time) < day {
+			t.Fatalf("reviews a check while the opposite may still be carried out: %+v", f)
+		}
 	}
 }
 
@@ -226,7 +241,8 @@ func holdLog(t *rapid.T, f facts, order *v1alpha1.Call) {
 	}
 	refusal := slices.Contains([]v1alpha1.CallAnswer{v1alpha1.AnswerRefused, v1alpha1.AnswerForbidden}, entry.Answer) ||
 		slices.Contains([]v1alpha1.CallResult{v1alpha1.CallRefused, v1alpha1.CallForbidden}, entry.Result)
-	passes := slices.Contains(retriedAlone, entry.Kind) && !f.now.Before(entry.StartedTime.Add(5*time.Minute))
+	passed := f.now.Sub(entry.StartedTime.Time)
+	passes := slices.Contains(retriedAlone, entry.Kind) && (passed >= 5*time.Minute || passed < -ledger.MaxSkew)
 	switch {
 	case entry.Result == v1alpha1.CallDone, entry.Result == v1alpha1.CallAccepted:
 		t.Fatalf("sends again what was carried out, or will be: %+v", f)
@@ -296,6 +312,7 @@ func drawnFacts(t *rapid.T) facts {
 		[]referenceShown{referenceOther, referenceHidden, referenceMatched},
 		[]erasureFacts{erasureNone, erasureDue, erasureTried},
 		[]individualsMatch{individualsMatched, individualsMatched, individualsFewer, individualsUnmatched},
+		[]map[int64]v1alpha1.CallKind{nil, {5: v1alpha1.CallAcceptCheck}},
 		[][]v1alpha1.Call{nil, reviews()[:1], reviews()[1:], reviews()}, [][]string{nil, earlier(completeCall)},
 		[]v1alpha1.SubscriptionState{"", v1alpha1.SubscriptionSubscribed, v1alpha1.SubscriptionOutcomeUnknown},
 		[]subscriptionWish{notWanted, wanted, wantedAgain}, []subscriptionLookup{notLooked, lookupFound, lookupUnclear},

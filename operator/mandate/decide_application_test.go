@@ -64,11 +64,13 @@ func logged(call *v1alpha1.Call, result v1alpha1.CallResult, sends int32) record
 }
 
 // decided is an application in review whose Mandate has a decision.
-func decided(by v1alpha1.Decision, change func(*facts)) facts {
+func decided(by v1alpha1.Decision, changes ...func(*facts)) facts {
 	return bound(func(f *facts) {
 		f.act.decision, f.act.ruleDelay = by, 10*time.Minute
 		f.application.stage = lifecycle.InReview
-		change(f)
+		for _, change := range changes {
+			change(f)
+		}
 	})
 }
 

@@ -16,12 +16,8 @@ import (
 func decidedBefore(
 	by v1alpha1.Decision, call *v1alpha1.Call, result v1alpha1.CallResult, sends int32, changes ...func(*facts),
 ) facts {
-	return decided(by, func(f *facts) {
-		f.record = logged(call, result, sends)
-		for _, change := range changes {
-			change(f)
-		}
-	})
+	log := func(f *facts) { f.record = logged(call, result, sends) }
+	return decided(by, append([]func(*facts){log}, changes...)...)
 }
 
 // onRequest is for a Mandate that a person wants to be reconciled.
@@ -45,6 +41,12 @@ func firstSeenBefore(ago time.Duration) func(*facts) {
 func answeredBy(answer v1alpha1.CallAnswer) func(*facts) {
 	return func(f *facts) { f.record.calls[0].Answer = answer }
 }
+
+// allPassed has the rule hold.
+func allPassed(f *facts) { f.application.evidence.checks = checksPassed }
+
+// otherComplete is a decision about other evidence than is shown.
+var otherComplete = &v1alpha1.Call{Kind: v1alpha1.CallComplete, Evidence: "before-1"}
 
 func loggedDecisions() map[string]decideCase {
 	const waiting = v1alpha1.ReasonDecisionWaiting
@@ -81,10 +83,47 @@ func loggedDecisions() map[string]decideCase {
 			want:  wait(v1alpha1.ReasonDecisionUnknown), decided: v1alpha1.ReasonDecisionUnknown,
 		},
 		"a decision that was carried out about other evidence": {
-			why: "an individual was reset since: it is another decision",
-			facts: decidedBefore(
-				completeSeen, &v1alpha1.Call{Kind: v1alpha1.CallComplete, Evidence: "before-1"}, v1alpha1.CallDone, 1),
-			want: decision{Step: stepBegin}, call: completeCall,
+			why:   "the service may still come to it, and would then be asked twice",
+			facts: decidedBefore(completeSeen, otherComplete, v1alpha1.CallDone, 1),
+			want:  wait(v1alpha1.ReasonAccepted), decided: waiting,
+		},
+		"a decision about other evidence that the service carries out later, on request": {
+			facts: decidedBefore(completeSeen, otherComplete, v1alpha1.CallAccepted, 1, onRequest),
+			want:  wait(v1alpha1.ReasonAccepted), decided: waiting,
+		},
+		"a decision about other evidence whose answer was lost": {
+			facts: decidedBefore(completeSeen, otherComplete, v1alpha1.CallUnknown, 1),
+			want:  wait(v1alpha1.ReasonAccepted), decided: waiting,
+		},
+		"a decision about other evidence that a process has left": {
+			facts: decidedBefore(completeSeen, otherComplete, "", 1), want: decision{Step: stepResolveLost}, decided: waiting,
+		},
+		"a decision that was carried out about other evidence a day ago, and does not show": {
+			why:   "a person has named the new evidence: it is another decision",
+			facts: decidedBefore(completeSeen, otherComplete, v1alpha1.CallDone, 1, sentBefore(day)),
+			want:  decision{Step: stepBegin}, call: completeCall,
+		},
+		"a decision by a rule that the service carries out later, and other evidence": {
+			facts: decidedBefore(completeRule, otherComplete, v1alpha1.CallAccepted, 1, allPassed),
+			want:  wait(v1alpha1.ReasonAccepted), decided: waiting,
+		},
+		"a decision by a rule that was carried out a day ago, and other evidence": {
+			why:   "what was accepted is never sent again by itself",
+			facts: decidedBefore(completeRule, otherComplete, v1alpha1.CallDone, 1, allPassed, sentBefore(day)),
+			want:  wait(v1alpha1.ReasonDecisionUnknown), decided: v1alpha1.ReasonDecisionUnknown,
+		},
+		"a decision by a rule whose answer was lost a day ago, and other evidence": {
+			why:   "it is sent again only if nothing has changed",
+			facts: decidedBefore(completeRule, otherComplete, v1alpha1.CallUnknown, 1, allPassed, sentBefore(day)),
+			want:  wait(v1alpha1.ReasonDecisionUnknown), decided: v1alpha1.ReasonDecisionUnknown,
+		},
+		"a decision by a rule whose answer was lost": {
+			facts: decidedBefore(completeRule, completeCall, v1alpha1.CallUnknown, 1, allPassed),
+			want:  decision{Step: stepBegin}, call: completeCall,
+		},
+		"a decision by a rule a day after the opposite one": {
+			facts: decidedBefore(completeRule, rejectCall, v1alpha1.CallAccepted, 1, allPassed, sentBefore(day)),
+			want:  decision{Step: stepBegin}, call: completeCall,
 		},
 		"a decision of which no request reached the service": {
 			facts: decidedBefore(completeSeen, completeCall, v1alpha1.CallNotSent, 0),
@@ -147,6 +186,20 @@ func loggedDecisions() map[string]decideCase {
 				f.record.calls = append(f.record.calls, logged(completeCall, v1alpha1.CallAccepted, 1).calls...)
 			}),
 			want: wait(v1alpha1.ReasonAccepted), decided: waiting,
+		},
+		"a decision that a process whose clock is fast has sent": {
+			why:   "nobody can tell how long ago that was",
+			facts: decidedBefore(completeSeen, completeCall, v1alpha1.CallAccepted, 1, sentBefore(-365*day)),
+			want:  wait(v1alpha1.ReasonDecisionUnknown), decided: v1alpha1.ReasonDecisionUnknown,
+		},
+		"a decision after the opposite one, which a process whose clock is fast has sent": {
+			why:   "it may have been a moment ago",
+			facts: decidedBefore(rejectSeen, completeCall, v1alpha1.CallAccepted, 1, sentBefore(-365*day)),
+			want:  wait(v1alpha1.ReasonDecisionUnknown), decided: v1alpha1.ReasonDecisionUnknown,
+		},
+		"a decision after the opposite one, by a clock that is a little fast": {
+			facts: decidedBefore(rejectSeen, completeCall, v1alpha1.CallAccepted, 1, sentBefore(-time.Minute)),
+			want:  wait(v1alpha1.ReasonAccepted), decided: waiting,
 		},
 		"a decision that was made so long ago that only a digest is left": {
 			facts: decided(completeSeen, func(f *facts) { f.record.earlier = earlier(completeCall) }),
@@ -272,173 +325,6 @@ func lostCalls() map[string]decideCase {
 				f.attempt, f.create.createBefore = calling(v1alpha1.CallComplete, attemptVerified), now.Add(-day)
 			}),
 			want: decision{Step: stepSend},
-		},
-	}
-}
-
-// loggedCalls are archivings and reviews in the log.
-func loggedCalls() map[string]decideCase {
-	archived := func(result v1alpha1.CallResult, sends int32, changes ...func(*facts)) facts {
-		return bound(func(f *facts) {
-			f.act.archive, f.record = true, logged(archiveCall, result, sends)
-			for _, change := range changes {
-				change(f)
-			}
-		})
-	}
-	reviewed := func(result v1alpha1.CallResult, sends int32, changes ...func(*facts)) facts {
-		return bound(func(f *facts) {
-			f.application.reviews, f.record = reviews(), logged(firstReview, result, sends)
-			for _, change := range changes {
-				change(f)
-			}
-		})
-	}
-	onlyFirst := func(f *facts) { f.application.reviews = reviews()[:1] }
-	return map[string]decideCase{
-		"an archiving that was refused": {
-			facts: archived(v1alpha1.CallRefused, 0, sentBefore(5*time.Minute-time.Second)),
-			want:  wait(v1alpha1.ReasonNotArchived),
-		},
-		"an archiving that was refused five minutes ago": {
-			why: "the application may have changed",
-			facts: archived(v1alpha1.CallRefused, 0, func(f *facts) {
-				started := ledger.MicroTime(now.Add(-5 * time.Minute))
-				f.record.calls[0].FirstStartedTime, f.record.calls[0].StartedTime = started, started
-			}),
-			want: decision{Step: stepBegin}, call: archiveCall,
-		},
-		"an archiving that is refused for long": {
-			why:   "it was refused for half an hour, which is not over again",
-			facts: archived(v1alpha1.CallForbidden, 0, sentBefore(29*time.Minute)),
-			want:  wait(v1alpha1.ReasonNotArchived),
-		},
-		"an archiving that was refused, on request": {
-			facts: archived(v1alpha1.CallRefused, 0, sentBefore(0), onRequest),
-			want:  decision{Step: stepBegin}, call: archiveCall,
-		},
-		"an archiving that the service does later": {
-			facts: archived(v1alpha1.CallAccepted, 1), want: wait(v1alpha1.ReasonNotArchived),
-		},
-		"an archiving whose answer was lost": {
-			facts: archived(v1alpha1.CallUnknown, 1), want: decision{Step: stepBegin}, call: archiveCall,
-		},
-		"an archiving whose answer was lost twice": {
-			facts: archived(v1alpha1.CallUnknown, 2), want: wait(v1alpha1.ReasonNotArchived),
-		},
-		"an archiving whose answer was lost, and then it was refused": {
-			facts: archived(v1alpha1.CallUnknown, 1, answeredBy(v1alpha1.AnswerRefused), sentBefore(0)),
-			want:  wait(v1alpha1.ReasonNotArchived),
-		},
-		"a lost archiving that shows": {
-			facts: archived("", 1, func(f *facts) { f.application.archived = true }),
-			want:  decision{Step: stepResolveLost},
-		},
-		"a lost archiving that does not show": {
-			facts: archived("", 1), want: decision{Step: stepBegin}, call: archiveCall,
-		},
-		"an application with an outcome is archived": {
-			facts: bound(func(f *facts) {
-				f.act.archive, f.outcome = true, v1alpha1.OutcomeCompleted
-				f.application.stage = lifecycle.Completed
-			}),
-			want: decision{Step: stepBegin}, call: archiveCall,
-		},
-		"a review that was refused keeps no other from being sent": {
-			facts: reviewed(v1alpha1.CallRefused, 0), want: decision{Step: stepBegin}, call: secondReview,
-		},
-		"a review that rejects a check": {
-			facts: bound(func(f *facts) { f.application.reviews = reviews()[1:] }),
-			want:  decision{Step: stepBegin}, call: secondReview,
-		},
-		"a review that rejects a check, and whose answer was lost": {
-			facts: bound(func(f *facts) {
-				f.application.reviews, f.record = reviews()[1:], logged(secondReview, v1alpha1.CallUnknown, 1)
-			}),
-			want: decision{Step: stepBegin}, call: secondReview,
-		},
-		"a lost review that rejects a check": {
-			facts: bound(func(f *facts) {
-				f.application.reviews, f.record = reviews()[1:], logged(secondReview, "", 1)
-			}),
-			want: decision{Step: stepBegin}, call: secondReview,
-		},
-		"a review that was refused": {
-			facts: reviewed(v1alpha1.CallRefused, 0, onlyFirst), want: wait(v1alpha1.ReasonReviewRefused),
-		},
-		"a review that is forbidden": {
-			facts: reviewed(v1alpha1.CallForbidden, 0, onlyFirst), want: wait(v1alpha1.ReasonReviewRefused),
-		},
-		"a review that was refused, on request": {
-			facts: reviewed(v1alpha1.CallRefused, 0, onlyFirst, onRequest),
-			want:  decision{Step: stepBegin}, call: firstReview,
-		},
-		"a review that was refused, about other evidence": {
-			facts: reviewed(v1alpha1.CallRefused, 0, onlyFirst, func(f *facts) {
-				f.record.calls[0].Evidence = "before-5"
-			}),
-			want: decision{Step: stepBegin}, call: firstReview,
-		},
-		"a review whose opposite was refused": {
-			facts: reviewed(v1alpha1.CallRefused, 0, onlyFirst, func(f *facts) {
-				f.record.calls[0].Kind = v1alpha1.CallRejectCheck
-			}),
-			want: decision{Step: stepBegin}, call: firstReview,
-		},
-		"a review that the service carries out later": {
-			facts: reviewed(v1alpha1.CallAccepted, 1, onlyFirst), want: wait(v1alpha1.ReasonAccepted),
-		},
-		"a review whose answer was lost": {
-			facts: reviewed(v1alpha1.CallUnknown, 1), want: decision{Step: stepBegin}, call: firstReview,
-		},
-		"a review whose answer was lost twice": {
-			facts: reviewed(v1alpha1.CallUnknown, 2, onlyFirst), want: wait(v1alpha1.ReasonReviewRefused),
-		},
-		"a review of another process": {
-			why:   "one call at a time",
-			facts: reviewed("", 1, firstSeenBefore(0)), want: waitFor(v1alpha1.ReasonAccepted, 5*time.Second),
-		},
-		"a lost review that does not show": {
-			facts: reviewed("", 1), want: decision{Step: stepBegin}, call: firstReview,
-		},
-		"a lost review that shows": {
-			facts: reviewed("", 1, func(f *facts) {
-				f.application.reviews, f.application.reviewShown = reviews()[1:], true
-			}),
-			want: decision{Step: stepResolveLost},
-		},
-		"a lost review of a check that has changed": {
-			facts: reviewed("", 1, func(f *facts) {
-				f.application.reviews, f.application.reviewOutdated = nil, true
-			}),
-			want: decision{Step: stepResolveLost},
-		},
-		"a lost review, and individuals that are unmatched": {
-			facts: reviewed("", 1, func(f *facts) { f.application.individuals = individualsUnmatched }),
-			want:  decision{Step: stepResolveLost},
-		},
-		"a review of an application with an outcome": {
-			facts: reviewed(v1alpha1.CallNotSent, 0, func(f *facts) { f.application.stage = lifecycle.Completed }),
-			want:  wait(v1alpha1.ReasonAccepted),
-		},
-		"an archiving comes before a review, and a review before the decision": {
-			facts: reviewed(v1alpha1.CallNotSent, 0, func(f *facts) {
-				f.act.archive, f.act.decision = true, completeSeen
-				f.application.stage = lifecycle.InReview
-			}),
-			want: decision{Step: stepBegin}, call: archiveCall,
-		},
-		"a review comes before the decision": {
-			facts: reviewed(v1alpha1.CallNotSent, 0, func(f *facts) {
-				f.act.decision, f.application.stage = completeSeen, lifecycle.InReview
-			}),
-			want: decision{Step: stepBegin}, call: firstReview,
-		},
-		"a review that the service carries out later holds the decision": {
-			facts: reviewed(v1alpha1.CallAccepted, 1, onlyFirst, func(f *facts) {
-				f.act.decision, f.application.stage = completeSeen, lifecycle.InReview
-			}),
-			want: wait(v1alpha1.ReasonAccepted), decided: v1alpha1.ReasonDecisionWaiting,
 		},
 	}
 }

@@ -118,10 +118,10 @@ func decideUnknown(f facts) decision {
 		return decideCandidate(f)
 	case r.answer == v1alpha1.AnswerIDTooLarge:
 		return wait(v1alpha1.ReasonApplicationIDTooLarge)
-	case r.accepted() && f.now.Sub(r.firstStarted) < acceptedPeriod:
+	case r.accepted() && ledger.Within(acceptedPeriod, r.firstStarted, f.now):
 		return waitFor(v1alpha1.ReasonCreateAccepted, time.Hour)
 	case r.answer == v1alpha1.AnswerDuplicate, r.sends >= ledger.MaxSends(v1alpha1.CallCreate),
-		!withinCreateWindow(r.firstStarted, f.now), deadlinePassed(f):
+		!ledger.Within(createWindow, r.firstStarted, f.now), deadlinePassed(f):
 		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case f.otherAccount():
 		return wait(f.accountReason())
@@ -142,12 +142,6 @@ func decideUnknown(f facts) decision {
 		return waitFor(v1alpha1.ReasonSettling, later.RequeueAfter)
 	}
 	return decision{Step: stepBegin}
-}
-
-// withinCreateWindow reports whether a create may be sent again. A time from the future is by another clock, and says
-// nothing of how long ago that was.
-func withinCreateWindow(firstStarted, now time.Time) bool {
-	return now.Sub(firstStarted).Abs() < createWindow
 }
 
 // searchesCandidates reports whether there is an application to read. Only for a Mandate whose create had no answer

@@ -7,6 +7,11 @@ import (
 	"github.com/mandate-io/idv/internal/lifecycle"
 )
 
+// resetBefore has a reset that may still be carried out sent that long ago.
+func resetBefore(ago time.Duration) func(*facts) {
+	return func(f *facts) { f.application.resetSent = now.Add(-ago) }
+}
+
 // decisions on evidence and by rule.
 func decisions() map[string]decideCase {
 	return map[string]decideCase{
@@ -53,6 +58,24 @@ func decisions() map[string]decideCase {
 		"a review that is outdated holds the decision": {
 			facts: decided(completeSeen, func(f *facts) { f.application.reviewOutdated = true }),
 			want:  wait(v1alpha1.ReasonReviewOutdated),
+		},
+		"a review that is outdated, because the check has passed by itself": {
+			why:   "the author of the decision has not seen that either",
+			facts: decided(completeSeen, shows("new-2"), func(f *facts) { f.application.reviewOutdated = true }),
+			want:  wait(v1alpha1.ReasonReviewOutdated), decided: v1alpha1.ReasonDecisionOutdated,
+		},
+		"a reset that may still be carried out holds the decision": {
+			why:   "its author has seen the round that ends with it",
+			facts: decided(completeSeen, resetBefore(day-time.Second)),
+			want:  wait(v1alpha1.ReasonAccepted), decided: v1alpha1.ReasonDecisionWaiting,
+		},
+		"a reset that may still be carried out holds the decision by a rule, on request": {
+			facts: decided(completeRule, allPassed, resetBefore(time.Hour), onRequest),
+			want:  wait(v1alpha1.ReasonAccepted), decided: v1alpha1.ReasonDecisionWaiting,
+		},
+		"a reset that was not carried out in a day": {
+			facts: decided(completeSeen, resetBefore(day)),
+			want:  decision{Step: stepBegin}, call: completeCall,
 		},
 		"a review that was refused holds the decision": {
 			facts: decided(completeSeen, func(f *facts) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // decide has an application read whose id is known, and says what keeps the operator from going on with it. Nothing
@@ -84,7 +85,7 @@ func decideMissing(f facts) decision {
 		return waitFor(v1alpha1.ReasonConfirming, o.confirmDelay)
 	case missing < o.confirmDelay:
 		return waitFor(v1alpha1.ReasonConfirming, o.confirmDelay-missing)
-	case f.record.accepted() && !o.seen && f.now.Sub(f.createdTime) < acceptedPeriod:
+	case f.record.accepted() && !o.seen && ledger.Within(acceptedPeriod, f.createdTime, f.now):
 		return waitFor(v1alpha1.ReasonConfirming, min(max(o.confirmDelay, missing/4), time.Hour))
 	case f.application.unproven() && missing < missingGracePeriod && !overdue(f.now, f.createdTime):
 		return waitFor(v1alpha1.ReasonConfirming, min(max(o.confirmDelay, missing/4), time.Hour, missingGracePeriod-missing))
@@ -104,7 +105,7 @@ func wasDeleted(f facts) bool {
 }
 
 // lags: a new application that was never seen may not be visible yet.
-func lags(f facts) bool { return !f.observe.seen && f.now.Sub(f.createdTime) < lagAllowance }
+func lags(f facts) bool { return !f.observe.seen && ledger.Within(lagAllowance, f.createdTime, f.now) }
 
 // overdue: the service has deleted the application, or is about to, wherever it is.
 func overdue(now, created time.Time) bool {

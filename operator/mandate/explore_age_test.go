@@ -10,6 +10,7 @@ import (
 // aged is the world after a while: what the service has not carried out by then, it never does.
 func (w *world) aged(by time.Duration) *world {
 	c := explore.Age(states, w, by)
+	c.pinResets()
 	for url, here := range c.sites {
 		for i := range here.applications {
 			here.applications[i].subscribing = slices.DeleteFunc(here.applications[i].subscribing, isOver)

@@ -306,7 +306,7 @@ func (w *world) leftUndone(m *v1alpha1.Mandate) string {
 	case m.Spec.Archived && !a.archived:
 		return "is not archived"
 	case m.Spec.Decision != nil && m.Spec.Decision.When == "" && a.stage == stageInReview &&
-		!slices.Contains(forAPerson, decided.Reason):
+		!slices.Contains(forAPerson, decided.Reason) && !a.resetting:
 		return "is not decided"
 	default:
 		return ""

@@ -2,6 +2,7 @@ package mandate
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -53,6 +54,14 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 						check = a.check
 					}
 					s.applications[i].startRound(check)
+				}))
+			}
+			if a.resetting {
+				free("the service carries out a reset", changeOf(url, func(s *site) { s.applications[i].startRound(a.check + 1) }))
+			}
+			if a.check != 0 && (a.state == checkInReview || strings.HasPrefix(a.state, checkReset)) {
+				spend(pass, "the check passes by itself", changeOf(url, func(s *site) {
+					s.applications[i].state = checkPassed
 				}))
 			}
 			if s.world.recorded(url, a.id) {

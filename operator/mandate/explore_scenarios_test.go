@@ -35,6 +35,8 @@ type scenario struct {
 	inReview bool
 	// completed: it exists, was read, and has its outcome.
 	completed bool
+	// accepted: the service has accepted a decision about other checks.
+	accepted bool
 	// silent: the service shows no references.
 	silent bool
 	// refusesOthers: it answers 403 or 500 to reads of what is nobody's application.
@@ -86,6 +88,9 @@ func (s scenario) start() state {
 	}
 	if s.checks || s.exists || s.inReview || s.completed {
 		w = s.settled(w)
+	}
+	if s.accepted {
+		w.accept(s.mandates[0])
 	}
 	first := state{world: w, ops: [2]*operator{started(w), started(w)}, via: explore.NewTrace("the Mandate is applied")}
 	for m, n := range s.allow {
@@ -378,6 +383,16 @@ func scenarios() map[string]scenario {
 			mandates: one, inReview: true,
 			allow: map[move]uint8{choose: 2, imply: 2, lose: 1, crash: 1, half: 1, confirm: 1},
 		},
+		"decisions and resets without an answer": {
+			why:      "the author has looked after the reset was sent, and the service carries it out later, or never",
+			mandates: one, inReview: true, checks: true, lone: true,
+			allow: map[move]uint8{act: 1, choose: 2, crash: 1},
+		},
+		"decisions after one that the service has accepted": {
+			why:      "it was about other checks, and the service carries it out later, or never",
+			mandates: one, inReview: true, checks: true, accepted: true, lone: true, deep: 1,
+			allow: map[move]uint8{choose: 2, pass: 1, reset: 1, confirm: 3, crash: 1},
+		},
 		"deletions and archivings that the service accepts": {
 			mandates: one, inReview: true,
 			manifest: func(m *v1alpha1.Mandate) { m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete },
@@ -392,6 +407,15 @@ func scenarios() map[string]scenario {
 			why:      "a decision is about the checks that its author has seen, or on which its rule holds",
 			mandates: one, inReview: true, checks: true, lone: true,
 			allow: map[move]uint8{choose: 2, reset: 1, assess: 1, confirm: 1, crash: 1},
+		},
+		"decisions and checks that pass": {
+			why:      "that a check came to what a review asks for does not say that the review was carried out",
+			mandates: one, inReview: true, checks: true, lone: true,
+			allow: map[move]uint8{choose: 1, assess: 1, pass: 1, reset: 1, refuse: 1, lose: 1, fail: 1},
+		},
+		"decisions and checks that pass, with the ids of checks kept": {
+			mandates: one, inReview: true, checks: true, keepsChecks: true, lone: true,
+			allow: map[move]uint8{choose: 1, assess: 1, pass: 1, reset: 1, refuse: 1, lose: 1},
 		},
 		"decisions and another account": {
 			mandates: one, inReview: true, allow: map[move]uint8{choose: 2, shelve: 1, point: 1, fail: 1},

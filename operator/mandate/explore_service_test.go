@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -210,6 +211,10 @@ func (s fakeService) decide(op idv.Operation, id int64, state string) error {
 		s.world.changeSite(s.site(), func(here *site) { here.applications[i].state = state })
 		return nil
 	})
+	s.dirty = true // whatever becomes of the check, nobody can tell whether the request did it
+	s.world.changeSite(s.site(), func(site *site) {
+		site.applications[i].reviewed, site.applications[i].before = s.before.review.Evidence, here.applications[i].state
+	})
 	if err != nil {
 		return failure(op, idv.Unknown, idv.KindServer)
 	}
@@ -273,7 +278,10 @@ func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.Deci
 	s.checkCall(op, func(l liveRead) bool { return l.open() && l.decision.Outcome == decision })
 	here := s.world.sites[s.site()]
 	if i := here.find(id); i >= 0 {
-		s.violation = cmp.Or(s.violation, s.checkEvidence(op, &here.applications[i]))
+		s.violation = cmp.Or(s.violation, s.checkEvidence(op, &here.applications[i]), here.decidedTwice(op, id))
+		if here.applications[i].resetting {
+			s.violation = cmp.Or(s.violation, fmt.Sprintf("I23: %s is sent, and a reset may still be carried out", op))
+		}
 		if here.applications[i].stage != stageInReview {
 			return failure(op, idv.Refused, idv.KindRejected)
 		}
@@ -281,8 +289,8 @@ func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.Deci
 	return s.change(op, id, func(a *application) { a.stage = stage })
 }
 
-// checkEvidence holds a decision to what its author has seen, but for what a review of the same spec has changed, or to
-// its rule (I18). A check that has changed since it was last read cannot be known.
+// checkEvidence holds a decision to what its author has seen, but for what may come of a review of the same spec, once
+// that was sent; or to its rule (I18). A check that has changed since it was last read cannot be known.
 func (s fakeService) checkEvidence(op idv.Operation, a *application) string {
 	d, read := s.before.decision, ""
 	for _, individual := range s.current.application.Individuals {
@@ -290,12 +298,14 @@ func (s fakeService) checkEvidence(op idv.Operation, a *application) string {
 			if d.When != "" && !slices.Contains(decidedStates[v1alpha1.CheckDecisionAccept], wire.FoldName(c.State.Name)) {
 				return fmt.Sprintf("I18: %s is sent by a rule, and a check is %q", op, c.State.Name)
 			}
-			read += fmt.Sprintf("%d %s;", c.ID, c.State.Name)
+			state, review := c.State.Name, s.before.review
+			if c.ID == a.check && a.reviewed != "" && a.reviewed == review.Evidence && isDecided(&c, review.Decision) {
+				state = a.before
+			}
+			read += fmt.Sprintf("%d %s;", c.ID, state)
 		}
 	}
-	review, check := s.before.review, &idv.Check{State: idv.State{Name: a.state}}
-	reviewed := review.Evidence != "" && isDecided(check, review.Decision)
-	if seen := s.world.shown[d.Evidence]; d.When == "" && !reviewed && seen != read {
+	if seen := s.world.shown[d.Evidence]; d.When == "" && seen != read {
 		return fmt.Sprintf("I18: %s is sent about checks %q, and its author saw %q", op, read, seen)
 	}
 	return ""
@@ -317,7 +327,7 @@ func (s fakeService) change(op idv.Operation, id int64, change func(*application
 	if s.fault == faultDeferred {
 		s.hit, s.dirty = true, true
 		s.world.changeSite(s.site(), func(here *site) {
-			here.accepted = append(slices.Clone(here.accepted), acceptedChange{id, op})
+			here.accepted = append(slices.Clone(here.accepted), acceptedChange{id, op, now})
 		})
 		return nil
 	}
@@ -334,8 +344,32 @@ func (s fakeService) change(op idv.Operation, id int64, change func(*application
 
 // acceptedChange is a change that the service has accepted, and carries out later, or never.
 type acceptedChange struct {
-	id int64
-	op idv.Operation
+	id    int64
+	op    idv.Operation
+	since time.Time
+}
+
+// accept has the service accept a decision about other checks than the application has now.
+func (w *world) accept(name string) {
+	record := w.records[name].DeepCopy()
+	before := ledger.New(v1alpha1.CallComplete, now)
+	before.Seq, before.Evidence, before.Nonce = 2, "before-1", "accepted"
+	record.Spec.Calls = append(record.Spec.Calls, ledger.Ended(before, v1alpha1.CallAccepted, now))
+	w.storeRecord(record)
+	w.changeSite(w.site(), func(here *site) {
+		here.accepted = []acceptedChange{{*record.Spec.ApplicationID, idv.OpCompleteApplication, now}}
+	})
+}
+
+// decidedTwice says what is wrong with a decision while the service may still carry out another one (I22).
+func (s *site) decidedTwice(op idv.Operation, id int64) string {
+	for _, before := range s.accepted {
+		decides := before.op == idv.OpCompleteApplication || before.op == idv.OpRejectApplication
+		if decides && before.id == id && now.Sub(before.since) < acceptedPeriod {
+			return fmt.Sprintf("I22: %s is sent, and the service has accepted %s", op, before.op)
+		}
+	}
+	return ""
 }
 
 // effectOf is what an accepted change does to its application.

@@ -266,7 +266,8 @@ func reconciler(s *environment, o *operator) *Reconciler {
 	}
 	r := NewReconciler(Config{
 		Services: services, Cache: cacheReader{o}, Live: api, Status: statusWriter{api: api}, Metadata: api, Events: silent{},
-		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: settle, DeletionGiveUpAfter: 24 * time.Hour,
+		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: settle, RuleDelay: 10 * time.Minute,
+		DeletionGiveUpAfter: 24 * time.Hour,
 	})
 	r.missing.entries = maps.Clone(o.missing)
 	r.subscribed.entries = maps.Clone(o.subscribed)

@@ -88,6 +88,10 @@ type application struct {
 	check     int64  // the id of the first individual's check, and checksApart more is the next one's; 0: there is none
 	state     string // of the check
 	round     int    // how often the check began, once and with each reset
+	// reviewed is the evidence of the last review that an operator has sent in this round, and before is the state that
+	// the check had then.
+	reviewed, before string
+	resetting        bool // a reset was sent that may still be carried out
 	// subscriptions are how many it has, and subscribing how many more requests may still make one.
 	subscriptions int
 	subscribing   []time.Time // when they were sent
@@ -295,6 +299,7 @@ func (s *site) create(r request) *application {
 // review is lost, nobody can tell a reset from none that leaves the id and the state as they were.
 func (a *application) startRound(check int64) {
 	a.check, a.state = check, checkInReview
+	a.reviewed, a.before, a.resetting = "", "", false
 	a.round++
 	if a.round > 1 {
 		a.state = checkReset + strconv.Itoa(a.round)
@@ -311,6 +316,7 @@ const (
 const (
 	checkInReview = "in_review"
 	checkReset    = "pending"
+	checkPassed   = "passed"
 )
 
 // operator is one process: what its caches show, what it remembers, and the reconciliation that it is in.

@@ -384,8 +384,8 @@ func (r *observer) applicationRead() {
 func (r *observer) othersRead() bool {
 	state, by := r.local(), r.session.Connection.Account
 	lastKnown := state.read
-	if last := r.mandate.Status.LastReadTime; lastKnown.IsZero() && last != nil {
-		lastKnown = last.Time
+	if lastKnown.IsZero() {
+		lastKnown = r.lastRead()
 	}
 	if lastKnown.IsZero() {
 		lastKnown = r.facts.createdTime

@@ -110,6 +110,41 @@ func TestNextReadFollowsTheLastOne(t *testing.T) {
 	}
 }
 
+// What a process whose clock was fast has written puts no read off, and hides no notification.
+func TestNextReadAfterAFastClock(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*v1alpha1.Mandate){
+		"the last read": func(m *v1alpha1.Mandate) {},
+		"a notification": func(m *v1alpha1.Mandate) {
+			sent := now.Add(-time.Hour).Format(time.RFC3339)
+			m.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: v1alpha1.NotificationRequestPrefix + sent}
+		},
+		"conditions": func(m *v1alpha1.Mandate) {
+			for i := range m.Status.Conditions {
+				m.Status.Conditions[i].LastTransitionTime = metav1.NewTime(now.Add(365 * day))
+			}
+			m.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-30 * day))
+		},
+	} {
+		r := idleReconciliation("uid", now, func(m *v1alpha1.Mandate) {
+			m.Status.LastReadTime = new(metav1.NewTime(now.Add(365 * day)))
+			change(m)
+		})
+		r.session.Connection.Notified = now.Add(-time.Hour)
+		r.session.Connection.MinPoll = 30 * time.Second
+		due, longest := r.nextRead(), 24*time.Hour
+		if name == "a notification" {
+			longest = time.Hour
+		}
+		if due.After(now.Add(longest)) {
+			t.Errorf("%s: the read is due at %s", name, due)
+		}
+		if every := r.interval(r.session.Connection.MinPoll, r.session.Connection.MaxPoll); every < 50*time.Minute {
+			t.Errorf("%s: it is read every %s, and has not changed for a month", name, every)
+		}
+	}
+}
+
 // A notification that came while there was no leader, or whose reads failed, is handled by the next leader within the
 // interval that holds without notifications.
 func TestFirstReadAfterANotification(t *testing.T) {

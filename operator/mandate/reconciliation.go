@@ -188,7 +188,7 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		act: actFacts{
 			decision:  ptr.Deref(spec.Decision, v1alpha1.Decision{}),
 			archive:   spec.Archived && !status.Archived,
-			ruleDelay: min(20*used.MinPoll, 10*time.Minute),
+			ruleDelay: r.config.RuleDelay,
 		},
 	}
 	f.create.erased = r.hasErased()
@@ -220,7 +220,8 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		f.outcome == v1alpha1.OutcomeDeleted && overdue(f.now, f.createdTime) ||
 		ready != nil && ready.ObservedGeneration == r.mandate.Generation && ready.Reason == reasonExpired
 	confirming := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling)
-	if confirming != nil && confirming.Reason == v1alpha1.ReasonConfirming {
+	if confirming != nil && confirming.Reason == v1alpha1.ReasonConfirming &&
+		ledger.IsBelieved(confirming.LastTransitionTime.Time, f.now) {
 		f.observe.missingSince = confirming.LastTransitionTime.Time
 	}
 	return f

@@ -59,7 +59,7 @@ func (r *scope) setRecord(record *v1alpha1.ApplicationRecord) {
 			found.account = accountRenamed
 		}
 		found.restored = ledger.IsRestored(record, engine.CompleteRecord(r.mandate))
-		found.setCreate(record)
+		found.setCreate(record, r.now())
 		found.observed = r.firstSeen(ledger.Open(record))
 	}
 	r.facts.record = found
@@ -72,7 +72,7 @@ func (r *scope) setRecord(record *v1alpha1.ApplicationRecord) {
 }
 
 // setCreate takes over what a record says of the create.
-func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord) {
+func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord, now time.Time) {
 	create := ledger.CreateOf(record)
 	if create == nil {
 		return
@@ -80,7 +80,7 @@ func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord) {
 	f.sends, f.result = create.Sends, create.Result
 	f.answer, f.inputs = create.Answer, create.Inputs
 	f.firstStarted = create.FirstStartedTime.Time
-	f.retryAt = ledger.RetryTime(record, create)
+	f.retryAt = ledger.RetryTime(record, create, now)
 	if create.CandidateID != nil {
 		f.candidate = *create.CandidateID
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // When an application is read is a fact, not a consequence of a reconciliation. What reconciles ten thousand Mandates
@@ -90,7 +91,7 @@ func (r *reconciliation) interrupted() bool {
 	state := idv.State{Name: r.mandate.Status.State}
 	inReview := r.session.Connection.States.Stage(state) == lifecycle.InReview
 	unsubscribed := r.session.Connection.Subscriptions != nil && r.mandate.Status.Subscription == "" &&
-		r.facts.now.Sub(r.facts.createdTime) < time.Hour
+		ledger.Within(time.Hour, r.facts.createdTime, r.facts.now)
 	stalled := meta.IsStatusConditionTrue(r.mandate.Status.Conditions, v1alpha1.ConditionStalled)
 	return unsubscribed || !stalled &&
 		(r.facts.act.decision.Outcome != "" && inReview || len(r.actor.reviewed) < len(r.mandate.Spec.CheckReviews))
@@ -110,8 +111,8 @@ func (r *reconciliation) firstRead() time.Time {
 	if r.missedNotification() {
 		interval = min(interval, r.interval(r.session.Connection.MinPoll, r.session.Connection.MaxPoll))
 	}
-	if last := r.mandate.Status.LastReadTime; last != nil && last.Add(interval).After(now) {
-		return last.Add(interval)
+	if next := r.lastRead().Add(interval); next.After(now) {
+		return next
 	}
 	from := now
 	if now.Sub(r.started) < min(interval/2, maxStartup) {
@@ -192,9 +193,18 @@ func (r *reconciliation) handledBefore() string {
 // missedNotification reports whether the application may not have been read since the last notification, because there
 // was no leader or reads failed. One that was read and had not changed looks the same: the status does not say so.
 func (r *reconciliation) missedNotification() bool {
-	request, last := engine.ReconcileRequest(r.mandate), r.mandate.Status.LastReadTime
+	request := engine.ReconcileRequest(r.mandate)
 	sent := engine.ParseNotificationRequest(request).Time
-	return !sent.IsZero() && request != r.mandate.Status.LastHandledReconcileAt && (last == nil || !last.After(sent))
+	return !sent.IsZero() && request != r.mandate.Status.LastHandledReconcileAt && !r.lastRead().After(sent)
+}
+
+// lastRead is when the application was last read, as the status says; zero if that is not known.
+func (r *scope) lastRead() time.Time {
+	last := r.mandate.Status.LastReadTime
+	if last == nil || !ledger.IsBelieved(last.Time, r.facts.now) {
+		return time.Time{}
+	}
+	return last.Time
 }
 
 // Lag is for how long the application of a Mandate has been due to be read; 0 while it is not due. It is not read at an
@@ -340,7 +350,6 @@ func (r *reconciliation) retryAfter(reason string, failures int) time.Duration {
 // While notifications arrive, an application is only read in case one of them was lost. A connection counts as notified
 // for notifiedWindow after the last one.
 const (
-	maxSkew                                  = 10 * time.Minute // of clocks
 	notifiedWindow                           = 7 * 24 * time.Hour
 	minNotifiedInterval, maxNotifiedInterval = 23 * time.Hour, 24 * time.Hour
 )
@@ -360,11 +369,9 @@ func (r *reconciliation) pollInterval() time.Duration {
 	return r.interval(used.MinPoll, used.MaxPoll)
 }
 
-// notifiedRecently reports whether a notification has arrived within the window. A time from the future, of a replica
-// whose clock was fast, is not believed.
+// notifiedRecently reports whether a notification has arrived within the window.
 func (r *reconciliation) notifiedRecently() bool {
-	passed := r.facts.now.Sub(r.session.Connection.Notified)
-	return passed < notifiedWindow && passed > -maxSkew
+	return ledger.Within(notifiedWindow, r.session.Connection.Notified, r.facts.now)
 }
 
 // isNotified reports whether notifications of the application can be relied on: somebody else has subscribed all
@@ -399,7 +406,7 @@ func (r *reconciliation) interval(least, most time.Duration) time.Duration {
 func (r *reconciliation) lastChange() time.Time {
 	last := r.local().changed
 	for _, c := range r.mandate.Status.Conditions {
-		if c.LastTransitionTime.After(last) {
+		if c.LastTransitionTime.After(last) && ledger.IsBelieved(c.LastTransitionTime.Time, r.facts.now) {
 			last = c.LastTransitionTime.Time
 		}
 	}

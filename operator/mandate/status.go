@@ -17,6 +17,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // writeStatus writes what a reconciliation came to: one patch, and none if nothing changed. It is made
@@ -355,7 +356,7 @@ func (r *reconciliation) openAttempt() string {
 func (r *reconciliation) keepTransition(status *v1alpha1.MandateStatus, conditionType, reason, message string) {
 	r.setCondition(status, conditionType, isTrue, reason, message)
 	before := meta.FindStatusCondition(r.mandate.Status.Conditions, conditionType)
-	if before != nil && before.Reason == reason {
+	if before != nil && before.Reason == reason && ledger.IsBelieved(before.LastTransitionTime.Time, r.facts.now) {
 		meta.FindStatusCondition(status.Conditions, conditionType).LastTransitionTime = before.LastTransitionTime
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/test/explore"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -80,7 +81,9 @@ func TestDeletionInATerminatingNamespace(t *testing.T) {
 		"deleted by then": {attemptFacts{outcome: idv.Done, phase: attemptAnswered}, decision{Step: stepFinalizer}},
 	} {
 		api := &terminating{mandate: goingMandate()}
-		config := Config{Live: api, Ledger: ledger.Ledger{Reader: api, Writer: api}}
+		config := Config{
+			Live: api, Ledger: ledger.Ledger{Reader: api, Writer: api}, Clock: explore.Clock{Time: now},
+		}
 		r := connected(NewReconciler(config), scope{mandate: goingMandate(), reference: "R"}, fakeService{})
 		r.facts = bound(func(f *facts) { f.deletion = deletion() })
 		if got := r.decide(); got.Step != stepBegin {

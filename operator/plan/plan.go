@@ -40,8 +40,9 @@ type Input struct {
 }
 
 const (
-	// settleDelay and giveUpAfter are the defaults of the operator's flags.
+	// settleDelay, giveUpAfter and ruleDelay are the defaults of the operator's flags.
 	settleDelay, giveUpAfter = 90 * time.Second, 24 * time.Hour
+	ruleDelay                = 10 * time.Minute
 	// soon is a requeue that goes on with what was begun: shorter than the time between two polls.
 	soon = 500 * time.Millisecond
 	// later is as long as anything takes that depends on the clock alone: ten minutes of a rule, and a fifth more.
@@ -142,7 +143,8 @@ func (p *planner) newReconcilers() {
 	})
 	p.mandates = mandate.NewReconciler(mandate.Config{
 		Services: services, Cache: p.world, Live: p.world, Status: statusWriter{world: p.world}, Metadata: p.world,
-		Ledger: records, Events: noEvents{}, SettleDelay: settleDelay, DeletionGiveUpAfter: giveUpAfter, Budgets: budgets,
+		Ledger: records, Events: noEvents{}, Budgets: budgets,
+		SettleDelay: settleDelay, RuleDelay: ruleDelay, DeletionGiveUpAfter: giveUpAfter,
 		StandIn: func(key connection.Key) mandate.ServiceClient { return p.standInOf(key) }, Clock: p.clock,
 	})
 	p.actions = action.NewReconciler(action.Config{

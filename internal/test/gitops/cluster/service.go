@@ -96,7 +96,7 @@ func (c *Cluster) StartOperator(environment []string) {
 	c.Check(err)
 	// The test's context ends too early: Stop ends the operator with a signal.
 	command := exec.CommandContext(context.WithoutCancel(c.Context()), binary, //nolint:gosec // our operator
-		"--health-probe-bind-address=0", "--metrics-bind-address=0", "--settle-delay=3s")
+		"--health-probe-bind-address=0", "--metrics-bind-address=0", "--settle-delay=3s", "--rule-delay=5s")
 	command.Env = append(os.Environ(), append(environment, "KUBECONFIG="+kubeconfig)...)
 	c.Start("operator", command)
 }
