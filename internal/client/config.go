@@ -36,7 +36,7 @@ const (
 // TransitionMethod is the HTTP method of complete and reject: PATCH, POST or PUT. Not documented: our reading.
 type TransitionMethod string
 
-// TransitionAuto sends PATCH. On 405 it tries the methods in Allow, or else POST and PUT. It remembers what worked.
+// TransitionAuto sends PATCH. If the service refuses that, the next request has a method in Allow, or else POST or PUT.
 const TransitionAuto TransitionMethod = "Auto"
 
 // Credentials of the token request (interface: Authentication). The service documents all fields as optional. The
