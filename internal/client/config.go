@@ -116,8 +116,9 @@ type OperationResult struct {
 	// Slowest is how long the longest HTTP request of the operation took until its response was read, apart from logins.
 	// It contains no wait for the rate limit.
 	Slowest     time.Duration
-	UntrustedID bool  // the id was that of WithUntrustedID
-	Err         error // nil, or an *Error
+	UntrustedID bool   // the id was that of WithUntrustedID
+	Caller      string // that of WithCaller
+	Err         error  // nil, or an *Error
 }
 
 func (c Config) withDefaults() Config {
