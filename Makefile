@@ -207,7 +207,7 @@ chaos: $(call tools_of,chaos) ## Inject faults into the operator for CHAOSTIME, 
 		$(GO_TEST) -race -count=1 -v -timeout=0 ./operator/chaos
 
 .PHONY: answers
-answers: $(call tools_of,chaos) ## Answer what e-mails or lasts with every status and body, before the operator (make test: every 20th)
+answers: $(call tools_of,chaos) ## Answer what e-mails or lasts with every status and body, before the operator (make test: every 32nd)
 	$(GO_TEST) -count=1 -v -timeout=0 -run='^TestAnswers$$' ./operator -answers=1
 
 .PHONY: plans

@@ -24,26 +24,27 @@ import (
 )
 
 var answersPart = flag.Int(
-	"answers", 20, "TestAnswers takes every nth answer of the matrix, beginning with another one each time; 1 takes all",
+	"answers", 32, "TestAnswers takes every nth answer of the matrix, beginning with another one each time; 1 takes all",
 )
 
 // answersAtOnce is into how many parts the whole matrix is taken. A part has some 420 services of its own.
-const answersAtOnce = 8
+const answersAtOnce = 12
 
 // TestAnswers has somebody between the operator and the service answer every request that e-mails people or cannot be
-// undone, with every status and every kind of body, after the service has carried the request out, or without it. It
-// prints what came of it.
+// undone, with every status and every kind of body. The service carries the request out before that, after it, or
+// never. The test prints what came of it.
 //
 // Whatever the answer: nobody is e-mailed twice for one thing that was asked for, a Mandate gets one application, also
 // after its reference is edited, the name of a MandateAction is never free again, and nothing is said to be done that
-// was not.
+// was not. Nothing is sent more often than the log says, and a decision, a review or an archiving that is carried out
+// is sent once.
 func TestAnswers(t *testing.T) {
 	testenv.SkipIfShort(t)
 	t.Parallel()
 	all, lies := allCells()
 	n, firsts := *answersPart, []int{int(time.Now().UnixNano()) % *answersPart}
 	if n == 1 {
-		n, firsts = answersAtOnce, []int{0, 1, 2, 3, 4, 5, 6, 7}
+		n, firsts = answersAtOnce, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
 	}
 	sum := map[string]*actCounts{}
 	for _, first := range firsts {
@@ -84,7 +85,7 @@ type matrix struct {
 }
 
 // actCounts is what came of the cells of one act.
-type actCounts struct{ cells, answers, done, refused, unknown, emails, twice int }
+type actCounts struct{ cells, answers, again, done, refused, unknown, emails, twice int }
 
 func newMatrix(t *testing.T, cells []*cell) *matrix {
 	m := &matrix{
@@ -313,6 +314,7 @@ func (m *matrix) atService() atService {
 type said struct {
 	mandates map[string]*v1alpha1.Mandate
 	actions  map[string]*v1alpha1.MandateAction
+	sends    map[string]int // of the act, as the log has them
 }
 
 func (m *matrix) said() said {
@@ -320,7 +322,9 @@ func (m *matrix) said() said {
 	mandates, actions := &v1alpha1.MandateList{}, &v1alpha1.MandateActionList{}
 	m.World().check(m.List(m.Context(), mandates, client.InNamespace(m.namespace)))
 	m.World().check(m.List(m.Context(), actions, client.InNamespace(m.namespace)))
-	found := said{map[string]*v1alpha1.Mandate{}, map[string]*v1alpha1.MandateAction{}}
+	records := &v1alpha1.ApplicationRecordList{}
+	m.World().check(m.List(m.Context(), records, client.InNamespace(m.namespace)))
+	found := said{map[string]*v1alpha1.Mandate{}, map[string]*v1alpha1.MandateAction{}, m.sends(records)}
 	for i := range mandates.Items {
 		found.mandates[mandates.Items[i].Name] = &mandates.Items[i]
 	}
@@ -328,6 +332,21 @@ func (m *matrix) said() said {
 		found.actions[actions.Items[i].Name] = &actions.Items[i]
 	}
 	return found
+}
+
+// sends are how many requests of the act of each cell the service may have carried out, as the records say.
+func (m *matrix) sends(records *v1alpha1.ApplicationRecordList) map[string]int {
+	sends := map[string]int{}
+	for i := range records.Items {
+		record := &records.Items[i]
+		c := m.proxy.cells[record.Name]
+		for j := range record.Spec.Calls {
+			if call := &record.Spec.Calls[j]; c != nil && call.Kind == callKinds[c.act] {
+				sends[c.name] += int(call.Sends)
+			}
+		}
+	}
+	return sends
 }
 
 // check holds the promises for every cell. It reads what the operator says before what is at the service: what is said
@@ -348,7 +367,13 @@ func (m *matrix) check(sum map[string]*actCounts) {
 		counts := cmp.Or(sum[c.act], &actCounts{})
 		sum[c.act] = counts
 		counts.cells++
-		counts.answers += m.proxy.answered(c)
+		answered, sent := m.proxy.counts(c)
+		counts.answers += answered
+		most, logged := c.mostSends(), said.sends[c.name]
+		counts.again += max(0, sent-1)
+		if most > 0 && (sent > most || answered > logged) {
+			m.Errorf("%s: sent %d times, want %d at most; the log has %d of %d", c, sent, most, logged, answered)
+		}
 		switch done, unknown := m.claim(c, said, service); {
 		case done:
 			counts.done++
@@ -434,8 +459,8 @@ func logCounts(t *testing.T, sum map[string]*actCounts) {
 	t.Helper()
 	for _, act := range acts {
 		if n := sum[act]; n != nil {
-			t.Logf("%-13s %4d cells, %5d answers: %4d done, %4d unknown, %4d not done; %4d e-mails, %d again",
-				act, n.cells, n.answers, n.done, n.unknown, n.refused, n.emails, n.twice)
+			t.Logf("%-13s %4d cells, %5d answers: %4d done, %4d unknown, %4d not done; %4d e-mails, %d again; %d requests again",
+				act, n.cells, n.answers, n.done, n.unknown, n.refused, n.emails, n.twice, n.again)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package operator_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +17,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // acts are the requests that e-mail people or cannot be undone.
@@ -50,45 +56,90 @@ const (
 	answerHTML          = "HTML"
 	answerCutOff        = "cut off"
 	answerTooLong       = "too long"
+	answerChallenge     = "Bearer challenge" // of a 401
+	// Of a create: an id alone, in the body or in the header Location, and the reference that was sent, alone.
+	answerID        = "id"
+	answerLocation  = "Location"
+	answerReference = "reference"
 )
 
 var answerBodies = []string{
 	answerNone, answerProblem, answerContradiction, answerJSON, answerFailure, answerHTML, answerCutOff, answerTooLong,
+	answerChallenge, answerID, answerLocation, answerReference,
 }
 
-// cell is one act whose requests somebody answers in place of the service, who may have carried them out.
+// When the service carries out a request that somebody else answers.
+const (
+	workNever  = "never"
+	workBefore = "before the answer"
+	workAfter  = "after the answer"
+)
+
+var works = []string{workNever, workBefore, workAfter}
+
+// workDelay is how long after the answer the service carries out a request: after the operator has read what became of
+// it, and before the operator believes that.
+const workDelay = time.Second
+
+// cell is one act whose requests somebody answers in place of the service, who may carry them out.
 type cell struct {
 	act    string
 	status int
 	body   string
-	done   bool // the service carries each request out, before somebody else answers it
+	work   string
 	name   string
 
 	answered int // requests that were answered so
+	sent     int // those, and those after that
 }
 
 // String implements fmt.Stringer.
 func (c *cell) String() string {
-	return fmt.Sprintf("%s: %s answers %d with the body %s, carried out: %v", c.name, c.act, c.status, c.body, c.done)
+	return fmt.Sprintf("%s: %s answers %d with the body %s, carried out %s", c.name, c.act, c.status, c.body, c.work)
 }
 
-// lies reports whether nobody could tell such an answer from the service's own word: a problem that refuses what was
-// done, or a success of what was not.
-func (c *cell) lies() bool {
+// exists reports whether there is such an answer: some have no body, and some bodies are of one status or act.
+func (c *cell) exists() bool {
+	switch c.body {
+	case answerNone:
+		return true
+	case answerChallenge:
+		return c.status == http.StatusUnauthorized
+	case answerID, answerReference:
+		return c.act == actCreate && c.status != 0 && c.status != http.StatusNoContent
+	case answerLocation:
+		return c.act == actCreate && c.status != 0
+	default:
+		return c.status != 0 && c.status != http.StatusNoContent
+	}
+}
+
+// refuses reports whether the answer is the service's own word that it does nothing.
+func (c *cell) refuses() bool {
 	refuses := c.status >= 400 && c.status < 500 && !slices.Contains([]int{408, 425}, c.status)
-	succeeds := slices.Contains([]int{200, 202, 204}, c.status) && (c.body == answerNone || c.body == answerJSON)
-	return c.done && refuses && c.body == answerProblem || !c.done && succeeds && c.act != actCreate
+	return refuses && (c.body == answerProblem || c.body == answerChallenge)
 }
 
-// allCells are the whole matrix, apart from what HTTP cannot say and from what nobody could tell.
+// succeeds reports whether the answer is the service's own word that it does it.
+func (c *cell) succeeds() bool {
+	return slices.Contains([]int{200, 202, 204}, c.status) && (c.body == answerNone || c.body == answerJSON)
+}
+
+// lies reports whether nobody could tell such an answer from the service's own word: a problem that refuses what is
+// done, or a success of what is not.
+func (c *cell) lies() bool {
+	return c.work != workNever && c.refuses() || c.work == workNever && c.succeeds() && c.act != actCreate
+}
+
+// allCells are the whole matrix, apart from what nobody could tell.
 func allCells() (cells []*cell, lies int) {
 	for _, act := range acts {
 		for _, status := range answerStatuses {
 			for _, body := range answerBodies {
-				for _, done := range []bool{true, false} {
-					c := &cell{act: act, status: status, body: body, done: done}
+				for _, work := range works {
+					c := &cell{act: act, status: status, body: body, work: work}
 					switch {
-					case (status == 0 || status == http.StatusNoContent) && body != answerNone: // they have no body
+					case !c.exists():
 					case c.lies():
 						lies++
 					default:
@@ -146,7 +197,11 @@ func (p *answeringProxy) find(r *http.Request) *cell {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.cells[name]
-	if c == nil || p.lifted || !actPaths[c.act].MatchString(r.Method+" "+r.URL.Path) {
+	if c == nil || !actPaths[c.act].MatchString(r.Method+" "+r.URL.Path) {
+		return nil
+	}
+	c.sent++
+	if p.lifted {
 		return nil
 	}
 	c.answered++
@@ -161,14 +216,39 @@ func (p *answeringProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.ReverseProxy.ServeHTTP(w, r)
 		return
 	}
-	if c.done {
-		p.ReverseProxy.ServeHTTP(httptest.NewRecorder(), r)
+	content, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
 	}
-	c.answer(w)
+	work := func() *httptest.ResponseRecorder {
+		recorder, again := httptest.NewRecorder(), r.Clone(context.WithoutCancel(r.Context()))
+		again.Body = io.NopCloser(bytes.NewReader(content))
+		p.ReverseProxy.ServeHTTP(recorder, again)
+		return recorder
+	}
+	created := []byte(`{"id":4711}`) // of nothing
+	switch c.work {
+	case workBefore:
+		created = work().Body.Bytes()
+	case workAfter:
+		time.AfterFunc(workDelay, func() { work() })
+	}
+	c.answer(w, applicationIn(created).ID, applicationIn(content).Reference)
 }
 
-// answer writes the answer of a cell.
-func (c *cell) answer(w http.ResponseWriter) {
+// application is what shows which application something is about.
+type application struct {
+	ID        int64  `json:"id"`
+	Reference string `json:"reference"`
+}
+
+func applicationIn(object []byte) (found application) {
+	_ = json.Unmarshal(object, &found) // of most acts, it is about something else, and nobody asks
+	return found
+}
+
+// answer writes the answer of a cell, to a request with that reference.
+func (c *cell) answer(w http.ResponseWriter, id int64, reference string) {
 	if c.status == 0 {
 		panic(http.ErrAbortHandler)
 	}
@@ -179,6 +259,8 @@ func (c *cell) answer(w http.ResponseWriter) {
 		answerNone: "", answerProblem: problem(c.status), answerContradiction: problem(502), answerJSON: `{"message":"ok"}`,
 		answerFailure: `{"success":false}`, answerHTML: "<html><body>Sign in</body></html>",
 		answerCutOff: `{"message":"ok"}`, answerTooLong: `{"message":"` + strings.Repeat("x", 2<<20) + `"}`,
+		answerChallenge: `{"error":"invalid_token"}`, answerID: fmt.Sprintf(`{"id":%d}`, id),
+		answerReference: fmt.Sprintf(`{"reference":%q}`, reference),
 	}[c.body]
 	if c.body == answerContradiction && c.status == http.StatusBadGateway {
 		body = problem(http.StatusBadRequest)
@@ -187,7 +269,12 @@ func (c *cell) answer(w http.ResponseWriter) {
 	if c.status/100 == 3 {
 		w.Header().Set("Location", "https://sign-in.example.com/")
 	}
-	if c.body == answerCutOff {
+	switch c.body {
+	case answerChallenge:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case answerLocation:
+		w.Header().Set("Location", fmt.Sprintf("/api/v1/ext/applications/%d", id))
+	case answerCutOff:
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)+10))
 	}
 	w.WriteHeader(c.status)
@@ -217,11 +304,36 @@ func (p *answeringProxy) unanswered() (cells []*cell) {
 	return cells
 }
 
-// answered is how many requests of a cell were answered.
-func (p *answeringProxy) answered(c *cell) int {
+// counts are how many requests of a cell were answered, and how many were sent at all.
+func (p *answeringProxy) counts(c *cell) (answered, sent int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return c.answered
+	return c.answered, c.sent
+}
+
+// mostSends is how many requests of a cell may be sent without proof that one of them did nothing; 0: any number. A
+// decision, a review or an archiving is sent again only if a read shows after a while that it was not carried out.
+func (c *cell) mostSends() int {
+	limit := int(ledger.MaxSends(callKinds[c.act]))
+	decides := slices.Contains([]string{actComplete, actReject, actArchive, actAcceptCheck, actRejectCheck}, c.act)
+	switch {
+	case c.refuses(), c.act == actDelete: // what is deleted twice is deleted
+		return 0
+	case c.act == actCreate && slices.Contains([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable}, c.status):
+		return 0
+	case decides && (c.work != workNever || c.succeeds()):
+		return 1
+	default:
+		return limit
+	}
+}
+
+// callKinds are the acts as the log has them.
+var callKinds = map[string]v1alpha1.CallKind{
+	actCreate: v1alpha1.CallCreate, actResend: v1alpha1.CallResendInvite, actReset: v1alpha1.CallResetIndividual,
+	actComplete: v1alpha1.CallComplete, actReject: v1alpha1.CallReject, actArchive: v1alpha1.CallArchive,
+	actDelete: v1alpha1.CallDelete, actAcceptCheck: v1alpha1.CallAcceptCheck,
+	actRejectCheck: v1alpha1.CallRejectCheck, actSubscribe: v1alpha1.CallSubscribe,
 }
 
 // nameOf is the name of the Mandate of a default reference, or of one that was edited.

@@ -1,8 +1,16 @@
 package operator_test
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -195,4 +203,66 @@ func (w *world) readyInTime(prefix, spec string) (took []time.Duration) {
 	}
 	slices.Sort(took)
 	return took
+}
+
+// Somebody in between answers the creates of one tenant with pages or redirects, such as a filter that sees something
+// in their bodies. That changes nothing for another tenant on the same ClusterIdentityService.
+func TestPagesForOneNamespaceDelayNoOther(t *testing.T) {
+	t.Parallel()
+	for name, status := range map[string]int{"pages": http.StatusOK, "redirects": http.StatusFound} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, sandbox.Options{})
+			tenant := w.inNewNamespace()
+			var filtered atomic.Int32
+			target, err := url.Parse(w.url)
+			w.check(err)
+			service := httputil.NewSingleHostReverseProxy(target)
+			filter := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				if err != nil || !bytes.Contains(body, []byte(tenant.namespace)) {
+					r.Body = io.NopCloser(bytes.NewReader(body))
+					service.ServeHTTP(rw, r)
+					return
+				}
+				filtered.Add(1)
+				rw.Header().Set("Location", "/blocked")
+				rw.WriteHeader(status)
+				_, _ = io.WriteString(rw, "<html>blocked</html>")
+			}))
+			t.Cleanup(filter.Close)
+			shared := "filtered-" + name
+			behind := *w
+			behind.url = filter.URL
+			behind.newClusterService(shared, "namespaceSelector: {}")
+			w.startFor([]*world{tenant})
+			ref := fmt.Sprintf("{serviceRef: {kind: ClusterIdentityService, name: %s}}", shared)
+			w.mandate("before", ref)
+			w.ready("before")
+			ready := w.clusterServiceCondition(shared)
+			const mandates = 10
+			for i := range mandates {
+				tenant.mandate(fmt.Sprintf("acme-%d", i), ref)
+			}
+			w.eventually(func() (bool, string) {
+				n, now := filtered.Load(), w.clusterServiceCondition(shared)
+				return n >= mandates || now.Status != ready.Status, fmt.Sprintf("%d creates of %d were answered", n, mandates)
+			})
+			w.mandate("beside", ref)
+			w.ready("beside")
+			if now := w.clusterServiceCondition(shared); now.Status != ready.Status ||
+				!now.LastTransitionTime.Equal(&ready.LastTransitionTime) {
+				t.Errorf("the service is %+v, and was %+v", now, ready)
+			}
+			w.emails(2)
+		})
+	}
+}
+
+// clusterServiceCondition is the condition Ready of a ClusterIdentityService.
+func (w *world) clusterServiceCondition(name string) metav1.Condition {
+	w.Helper()
+	service := clusterService(name)
+	w.check(w.Get(w.Context(), client.ObjectKeyFromObject(service), service))
+	return *cmp.Or(meta.FindStatusCondition(service.Status.Conditions, v1alpha1.ConditionReady), &metav1.Condition{})
 }

@@ -1,9 +1,12 @@
 package operator_test
 
 import (
+	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -25,6 +28,40 @@ func TestCreateAccepted(t *testing.T) {
 		t.Errorf("%d creates were sent", n)
 	}
 	w.emails(0)
+}
+
+// A limiter or a gateway in between answers creates, in its own words. That proves nothing, and is not among the three
+// requests after which the outcome is unknown: the same reference is sent until the service has time.
+func TestCreatesThatAGatewayAnswers(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{429, 503} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			t.Parallel()
+			w := runningAs(t, dialect.Dialect{ErrorBody: dialect.ErrorBodyHTML})
+			fault := alwaysAnswers(control.CreateApplication, status)
+			fault.Body = "html"
+			w.fault(fault)
+			w.mandate("acme", "{}")
+			const answered = 4
+			w.eventually(func() (bool, string) {
+				n := w.requests(control.CreateApplication)
+				if n < answered {
+					w.requestRead("acme") // else it would be sent after five minutes
+				}
+				stalled := meta.IsStatusConditionTrue(w.get("acme").Status.Conditions, v1alpha1.ConditionStalled)
+				return n >= answered || stalled, fmt.Sprintf("%d creates were answered", n)
+			})
+			if conditions := w.get("acme").Status.Conditions; meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionStalled) {
+				t.Fatalf("the operator gives up: %+v", conditions)
+			}
+			w.check(w.sandbox.ClearFaults(t.Context()))
+			w.eventually(func() (bool, string) {
+				w.requestRead("acme")
+				return w.get("acme").Status.ApplicationID != nil, "it has no application"
+			})
+			w.emails(1)
+		})
+	}
 }
 
 // The id of an application is too large for a Kubernetes object. The Mandate says so, and nothing is sent again: not

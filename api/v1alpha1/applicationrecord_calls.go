@@ -96,8 +96,8 @@ type Call struct {
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	StartedTime metav1.MicroTime `json:"startedTime"`
 
-	// sends is how many requests may have been carried out, the one that is under way included. 0 means that it is
-	// certain that nothing was done.
+	// sends is how many requests may have been carried out, the one that is under way included. Those of a create that a
+	// bare 429 or 503 answered count as one. 0 means that it is certain that nothing was done.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100

@@ -43,7 +43,7 @@ func New(config Config) (*Client, error) {
 		return nil, err
 	}
 	lifetime, cancel := context.WithCancel(context.Background())
-	c := &Client{config: config, baseURL: baseURL, limits: config.limits(), close: cancel, forms: newForms()}
+	c := &Client{config: config, baseURL: baseURL, limits: config.limits(), close: cancel, forms: config.forms()}
 	c.tokens = &tokenSource{
 		requestToken: func() (*token, *Error) { return c.requestToken(lifetime) },
 		holdOff:      c.limits.loginHoldOff(string(config.GrantType) + " " + string(config.TokenAuthorization)),

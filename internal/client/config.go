@@ -36,7 +36,7 @@ const (
 // TransitionMethod is the HTTP method of complete and reject: PATCH, POST or PUT. Not documented: our reading.
 type TransitionMethod string
 
-// TransitionAuto sends PATCH. On 405 it tries the methods in Allow, or else POST and PUT. It remembers what worked.
+// TransitionAuto sends PATCH. If the service refuses that, the next request has a method in Allow, or else POST or PUT.
 const TransitionAuto TransitionMethod = "Auto"
 
 // Credentials of the token request (interface: Authentication). The service documents all fields as optional. The
@@ -116,8 +116,9 @@ type OperationResult struct {
 	// Slowest is how long the longest HTTP request of the operation took until its response was read, apart from logins.
 	// It contains no wait for the rate limit.
 	Slowest     time.Duration
-	UntrustedID bool  // the id was that of WithUntrustedID
-	Err         error // nil, or an *Error
+	UntrustedID bool   // the id was that of WithUntrustedID
+	Caller      string // that of WithCaller
+	Err         error  // nil, or an *Error
 }
 
 func (c Config) withDefaults() Config {

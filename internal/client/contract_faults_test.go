@@ -278,7 +278,7 @@ func (w *world) judge(t rapid.TB, operationCase operationCase, fault faultCase, 
 	t.Helper()
 	read := reads[operationCase.op]
 	outcome := client.OutcomeOf(err)
-	most := mostRequests(operationCase.op)
+	most := mostRequests(operationCase.op, fault.refuses)
 	switch _, typed := err.(*client.Error); { //nolint:errorlint // it must be one itself
 	case err != nil && !typed:
 		t.Errorf("%s: an error of type %T", operationCase.op, err)

@@ -232,10 +232,16 @@ func (w *world) transition(step string, op control.Operation, id int64) {
 	}
 	seen := w.settled(id).State
 	var got *client.Change
-	_, err := w.do(step, op, func() (err error) {
+	request := func() (err error) {
 		got, err = transition(w.ctx, id, seen)
 		return err
-	})
+	}
+	did, err := w.do(step, op, request)
+	// As long as nothing proves what is refused, the next request has another method or form.
+	for more := 3; more > 0 && client.OutcomeOf(err) == client.Unknown && !did.changed &&
+		w.chosen.problemless() && w.chosen.refusalOf(step) == nil; more-- { // two methods, three forms
+		did, err = w.do(step, op, request)
+	}
 	done, known := w.holds(step, err), w.known(id)
 	if done && known.State != want {
 		w.t.Errorf("%s: the application is %s", step, known.State)

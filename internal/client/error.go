@@ -191,10 +191,11 @@ func IsUnprovenNotFound(err error) bool {
 func IsForbidden(err error) bool { return failureOf(err).Outcome == Forbidden && !failureOf(err).Login }
 
 // IsRefusal reports whether the service refused what was asked: not the login before it, its rate, or an expired token.
+// Nor is it one if the last of several requests did not get through.
 func IsRefusal(err error) bool {
 	e := failureOf(err)
-	return (e.Outcome == Refused || e.Outcome == Forbidden) && !e.Login &&
-		!slices.Contains([]Kind{KindRateLimited, KindExpiredToken, KindUnproven}, e.Kind)
+	return (e.Outcome == Refused || e.Outcome == Forbidden) && !e.Login && !IsServiceFault(e) &&
+		!slices.Contains([]Kind{KindRateLimited, KindExpiredToken, KindUnproven, KindCanceled}, e.Kind)
 }
 
 // IsServiceFault reports whether a failure is about the service or the way to it, and not about what was asked. Other

@@ -60,7 +60,7 @@ func (c *Client) invite(ctx context.Context, op Operation, individualID int64) (
 	change, err := c.change(ctx, form.apply(newRequest(op, individualID)))
 	if known.learn(form, err) {
 		failure := *failureOf(err)
-		failure.detail = "the service may want another form of the request; the next one has it"
+		failure.detail = anotherForm
 		return nil, &failure
 	}
 	return change, err

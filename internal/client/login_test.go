@@ -188,6 +188,8 @@ func TestWhatAnErrorIsAbout(t *testing.T) {
 		"of somebody between":               {&Error{Outcome: Refused, Kind: KindUnproven}, is{}},
 		"of the login after a 401":          {&Error{Outcome: Forbidden, Kind: KindNotFound, Login: true}, is{}},
 		"no refusal: it may have been done": {&Error{Outcome: Unknown, Kind: KindServer}, is{fault: true}},
+		"no refusal: the next was not sent": {&Error{Outcome: Refused, Kind: KindUnreachable}, is{fault: true}},
+		"no refusal: the next was too late": {&Error{Outcome: Refused, Kind: KindCanceled}, is{}},
 		"no refusal: it was never sent":     {&Error{Outcome: NotSent, Kind: KindUnreachable}, is{fault: true}},
 		"no refusal: it may be done later":  {&Error{Outcome: Accepted, Kind: KindUnreadable}, is{fault: true}},
 		"another error":                     {errors.ErrUnsupported, is{}},

@@ -57,8 +57,10 @@ func do[T any](ctx context.Context, c *Client, q *request, decode func(*answer) 
 	started := time.Now()
 	if c.config.ObserveOperation != nil {
 		defer func() {
+			caller, _ := ctx.Value(callerKey{}).(string)
 			c.config.ObserveOperation(OperationResult{
-				Operation: q.op, Started: started, Slowest: q.slowest, UntrustedID: ctx.Value(untrustedIDKey{}) != nil, Err: err,
+				Operation: q.op, Started: started, Slowest: q.slowest, UntrustedID: ctx.Value(untrustedIDKey{}) != nil,
+				Caller: caller, Err: err,
 			})
 		}()
 	}
@@ -98,6 +100,13 @@ type untrustedIDKey struct{}
 // because of the id and not of the service. So it is sent once, and an observer sees OperationResult.UntrustedID.
 func WithUntrustedID(ctx context.Context) context.Context {
 	return context.WithValue(ctx, untrustedIDKey{}, true)
+}
+
+type callerKey struct{}
+
+// WithCaller is for an operation on behalf of somebody, whom an observer sees.
+func WithCaller(ctx context.Context, caller string) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller)
 }
 
 // Change is the response to a request that changed something.

@@ -26,12 +26,15 @@ func transitions(method string, refuse http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-func notAllowed(allow ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
+// notAllowed is what the service says of another method.
+func notAllowed(allow ...string) http.HandlerFunc { return notAllowedWith(aboutNothing, allow...) }
+
+func notAllowedWith(body string, allow ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		for _, line := range allow {
 			w.Header().Add("Allow", line)
 		}
-		w.WriteHeader(http.StatusMethodNotAllowed)
+		answers(http.StatusMethodNotAllowed, body)(w, r)
 	}
 }
 
@@ -57,9 +60,8 @@ func TestTransitionMethodIsFoundOut(t *testing.T) {
 		"PUT, Allow of other things": {transitions("PUT", notAllowed("GET, OUTPUT, COMPUTE")), "PATCH GET POST GET PUT PUT"},
 		"POST, Allow names two":      {transitions("POST", notAllowed("PUT,POST")), "PATCH GET POST POST"},
 		"PUT, Allow is wrong":        {transitions("PUT", notAllowed("POST")), "PATCH GET POST GET PUT PUT"},
-		"POST, 404 for the rest":     {transitions("POST", answers(404, "")), "PATCH GET POST POST"},
+		"PUT, Allow is of the first": {transitions("PUT", notAllowed("PATCH")), "PATCH GET POST GET PUT PUT"},
 		"PUT, problem for the rest":  {transitions("PUT", answers(404, aboutNothing)), "PATCH GET POST GET PUT PUT"},
-		"PUT, 405 with a problem":    {transitions("PUT", answers(405, aboutNothing)), "PATCH GET POST GET PUT PUT"},
 	} {
 		for _, op := range []Operation{OpCompleteApplication, OpRejectApplication} {
 			t.Run(fmt.Sprintf("%s, %s", op, name), func(t *testing.T) {
@@ -74,6 +76,61 @@ func TestTransitionMethodIsFoundOut(t *testing.T) {
 					t.Errorf("sent %s, want %s", got, test.want)
 				}
 			})
+		}
+	}
+}
+
+// TestMethodAfterUnprovenAnswers: somebody else may have said that there is no such method, after the service has done
+// the work. So the next request has another one, and the error names the setting. A 404 can be about anything.
+func TestMethodAfterUnprovenAnswers(t *testing.T) {
+	for name, test := range map[string]struct {
+		handler http.HandlerFunc
+		want    string // the methods of three operations
+		done    int    // which of them succeeds first; 0: none
+	}{
+		"PATCH":                {transitions("PATCH", notAllowedWith("")), "PATCH PATCH PATCH", 1},
+		"POST":                 {transitions("POST", notAllowedWith("")), "PATCH GET POST POST", 2},
+		"POST, a page":         {transitions("POST", notAllowedWith("<html>")), "PATCH GET POST POST", 2},
+		"PUT":                  {transitions("PUT", notAllowedWith("")), "PATCH GET POST GET PUT", 3},
+		"PUT, Allow":           {transitions("PUT", notAllowedWith("", "PUT")), "PATCH GET PUT PUT", 2},
+		"PUT, Allow names all": {transitions("PUT", notAllowedWith("", "PUT,POST,PATCH")), "PATCH GET POST GET PUT", 3},
+		"none":                 {transitions("TRACE", notAllowedWith("")), "PATCH GET POST GET PUT GET", 0},
+		"POST, 404":            {transitions("POST", answers(404, "")), "PATCH GET PATCH GET PATCH GET", 0},
+	} {
+		for _, op := range []Operation{OpCompleteApplication, OpRejectApplication} {
+			t.Run(fmt.Sprintf("%s, %s", op, name), func(t *testing.T) {
+				s := newService(t, test.handler, false)
+				c := s.signedIn(t)
+				for n := 1; n <= 3; n++ {
+					err := exampleOf(t, op).run(t.Context(), c)
+					if done := test.done > 0 && n >= test.done; done != (err == nil) {
+						t.Errorf("operation %d: %v", n, err)
+					} else if !done && (OutcomeOf(err) != Unknown || !strings.Contains(err.Error(), "spec.transitions")) {
+						t.Errorf("operation %d: %v", n, err)
+					}
+				}
+				if got := s.methods(); got != test.want {
+					t.Errorf("sent %s, want %s", got, test.want)
+				}
+			})
+		}
+	}
+}
+
+// TestWorkAfterTheAnswerIsDoneOnce: the service carries out each request after somebody else has answered it, so no read
+// shows it in time.
+func TestWorkAfterTheAnswerIsDoneOnce(t *testing.T) {
+	contradiction := strings.ReplaceAll(aboutNothing, "400", "502")
+	for _, status := range []int{400, 404, 405, 415, 422} {
+		for _, body := range []string{"", "<html>", `{"message":"no"}`, `{"success":false}`, contradiction} {
+			for _, op := range []Operation{OpCompleteApplication, OpRejectApplication} {
+				s := newService(t, onGet(answers(200, someApplication), answers(status, body)), false)
+				err := exampleOf(t, op).run(t.Context(), s.signedIn(t))
+				if got := s.methods(); got != "PATCH GET" || OutcomeOf(err) != Unknown {
+					t.Errorf("%s, %d %s: sent %s, %v", op, status, body, got, err)
+				}
+				s.Close()
+			}
 		}
 	}
 }
@@ -142,10 +199,10 @@ func TestRefusedTransition(t *testing.T) {
 			onGet(exists, answers(405, aboutNothing)), "", Refused, KindMethodNotAllowed, "PATCH GET POST GET PUT GET",
 		},
 		"no method at all, said by a proxy": {
-			onGet(exists, notAllowed()), "", Unknown, KindUnproven, "PATCH GET POST GET PUT GET",
+			onGet(exists, notAllowedWith("")), "", Unknown, KindUnproven, "PATCH GET",
 		},
 		"configured method not allowed": {
-			onGet(exists, notAllowed("POST")), http.MethodPatch, Unknown, KindUnproven, "PATCH GET",
+			onGet(exists, notAllowed("POST")), http.MethodPatch, Refused, KindMethodNotAllowed, "PATCH GET",
 		},
 		"the application is gone":             {gone, "", Refused, KindNotFound, "PATCH GET"},
 		"gone, and a proxy knows no complete": {onGet(gone, answers(404, "")), "", Unknown, KindNotFound, "PATCH GET"},
@@ -240,9 +297,9 @@ func TestMethodThatRefusesIsRemembered(t *testing.T) {
 		answers(409, aboutNothing)(w, r)
 	}), false)
 	c := s.signedIn(t)
-	for _, outcome := range []Outcome{Unknown, Refused} { // the 405 is no proof that nothing was done
+	for range 2 {
 		_, err := c.CompleteApplication(t.Context(), 4711, inReview)
-		expectFailure(t, err, outcome, KindConflict)
+		expectFailure(t, err, Refused, KindConflict)
 	}
 	if got := s.methods(); got != "PATCH GET PUT PUT" {
 		t.Errorf("sent %s", got)

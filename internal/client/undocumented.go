@@ -12,86 +12,80 @@ import (
 // CompleteApplication moves an application from "in review" to "completed": /ext/applications/{id}/complete (interface:
 // Complete application). The method is not documented: see Config.CompleteMethod. Nor is the payload: our reading is an
 // empty object, or no body if the service refuses that. seen is the state in which the caller has just read the
-// application. If the service refuses the method or the payload, the client reads the application, and tries another
-// one only if the state is still the same.
+// application. If the service refuses the method or the payload, the client reads the application. It sends another one
+// if the state is the same, and every response has proved that nothing was done. Otherwise, the next call does.
 //
 // Errors: Refused: the service does not let it be completed yet. IsNotFound: there is no such application. Unknown:
 // read the state.
 func (c *Client) CompleteApplication(ctx context.Context, id int64, seen State) (*Change, error) {
-	return c.transition(ctx, OpCompleteApplication, c.config.CompleteMethod, id, seen)
+	return c.transition(ctx, OpCompleteApplication, id, seen)
 }
 
 // RejectApplication moves an application from "in review" to rejected: /ext/applications/{id}/reject (interface: Reject
 // application). See Config.RejectMethod; otherwise as CompleteApplication.
 func (c *Client) RejectApplication(ctx context.Context, id int64, seen State) (*Change, error) {
-	return c.transition(ctx, OpRejectApplication, c.config.RejectMethod, id, seen)
+	return c.transition(ctx, OpRejectApplication, id, seen)
 }
 
-// transitionMethods are the methods that complete and reject could have, the likeliest first.
-var transitionMethods = []string{http.MethodPatch, http.MethodPost, http.MethodPut}
+// What is said of a request whose form or method the service may have refused.
+const (
+	anotherForm   = "the service may want another form of the request; the next one has it"
+	anotherMethod = "the service may want another method; set it in spec.transitions of the IdentityService"
+)
 
-func (c *Client) transition(
-	ctx context.Context, op Operation, configured TransitionMethod, id int64, seen State,
-) (*Change, error) {
-	known, methods := c.forms[op], transitionMethods
-	if configured != TransitionAuto {
-		methods = []string{string(configured)}
-	} else if learned := known.method.Load(); learned != nil {
-		methods = moveToFront(methods, []string{*learned})
-	}
-	forms := known.toTry()
-	outcome := NotSent
+func (c *Client) transition(ctx context.Context, op Operation, id int64, seen State) (*Change, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, emailDeadline, errDeadline) // of all requests together
+	defer cancel()
+	known := c.forms[op]
+	forms, methods := known.toTry(), known.methods.Load()
+	outcome, untried := NotSent, len(*methods)
 	var notFound *Error // the response to a method
 	notAllowed := false // what the service says of another one
 	for {
 		q := forms[0].apply(newRequest(op, id))
-		q.method = methods[0]
+		q.method = (*methods)[0]
 		change, err := c.change(ctx, q)
 		refusedForm := known.learn(forms[0], err)
-		if err == nil || failureOf(err).saysMethodExists() {
-			known.method.Store(&methods[0])
-		}
 		if err == nil {
 			return change, nil
 		}
 		failure := *failureOf(err)
-		outcome = q.effect.worst(outcome, failure.Outcome)
 		sent := failure.Outcome != NotSent // else the status is that of a login, or of a read before it
+		outcome = q.effect.worst(outcome, failure.Outcome)
 		failure.Outcome = outcome
-		switch {
-		case !sent:
-			return nil, &failure
-		case refusedForm:
-			forms = forms[1:]
-		case failure.Status == http.StatusMethodNotAllowed, failure.Status == http.StatusNotFound:
-			methods = moveToFront(methods[1:], failure.allowedMethods)
-			notAllowed = notAllowed || failure.Status == http.StatusMethodNotAllowed
-			if failure.Status == http.StatusNotFound {
-				notFound = cmp.Or(notFound, &failure)
-			}
-		default:
+		isNotFound := failure.Status == http.StatusNotFound
+		if !sent || !refusedForm && !isNotFound && failure.Status != http.StatusMethodNotAllowed {
 			return nil, &failure
 		}
 		// A proxy may have sent this response after the service has done the work: the state tells.
-		current, err := c.RetrieveApplication(ctx, id)
+		current, unread := c.RetrieveApplication(ctx, id)
 		switch {
-		case err == nil && current.State != seen:
+		case unread == nil && current.State != seen:
 			return &Change{Accepted: true, Application: current}, nil
-		case err == nil && len(methods) > 0 && len(forms) > 0:
-		case notFound == nil, refusedForm:
-			return nil, &failure
-		default:
-			notFound.Outcome = outcome
-			notFound.explainNotFound(err, notAllowed)
-			return nil, notFound
+		case refusedForm:
+			forms = forms[1:]
+		case unread == nil && (outcome.NothingDone() || !isNotFound): // else it need not be about the method
+			methods, untried = known.nextMethod(methods, untried, failure.allowedMethods), untried-1
 		}
+		if isNotFound {
+			notFound = cmp.Or(notFound, &failure)
+		}
+		notAllowed = notAllowed || failure.Kind == KindMethodNotAllowed
+		if unread == nil && outcome.NothingDone() && untried > 0 && len(forms) > 0 {
+			continue
+		}
+		switch {
+		case notFound != nil && !refusedForm:
+			notFound.Outcome = outcome
+			notFound.explainNotFound(unread, notAllowed)
+			return nil, notFound
+		case !refusedForm:
+			failure.detail = anotherMethod
+		case outcome == Unknown:
+			failure.detail = anotherForm
+		}
+		return nil, &failure
 	}
-}
-
-// saysMethodExists reports whether the service itself refuses something else than the method.
-func (e *Error) saysMethodExists() bool {
-	return e.Problem != nil && e.Outcome != NotSent && e.Status != http.StatusMethodNotAllowed &&
-		e.Status != http.StatusNotFound
 }
 
 // explainNotFound says what a 404 to a transition is about, after a read of the application with the given result. If
@@ -101,14 +95,16 @@ func (e *Error) explainNotFound(read error, hasMethod bool) {
 	case read == nil && hasMethod:
 		e.Kind, e.detail = KindRejected, "the application exists, so the service refuses this for another reason"
 	case read == nil:
-		e.Kind = KindMethodNotAllowed
-		e.detail = "the application exists, so the service expects another method; configure it"
+		e.Kind, e.detail = KindMethodNotAllowed, anotherMethod
 	case IsNotFound(read):
 		e.Kind = KindNotFound
 	default:
 		e.Kind, e.detail = KindUnproven, "the application could not be read to find out whether it exists"
 	}
 }
+
+// transitionMethods are the methods that complete and reject could have, the likeliest first.
+var transitionMethods = []string{http.MethodPatch, http.MethodPost, http.MethodPut}
 
 func moveToFront(methods, preferred []string) []string {
 	sorted := slices.Clone(methods)
@@ -164,14 +160,14 @@ type forms struct {
 	alike    *atomic.Pointer[form]
 	refusals atomic.Int32 // since the client was made
 	learned  atomic.Pointer[form]
-	method   atomic.Pointer[string] // of complete and reject: the one that the service has
+	methods  atomic.Pointer[[]string] // of complete and reject: those that they could have, the next one to send first
 }
 
 // undocumentedForms are for operations whose payload is not documented: an empty object, or no body, with the
 // Content-Type that the interface lists for every request or without it. Some frameworks refuse one without a body.
 var undocumentedForms = []*form{{encode(struct{}{}), true}, {nil, true}, {nil, false}}
 
-func newForms() map[Operation]*forms {
+func (c *Config) forms() map[Operation]*forms {
 	of := map[Operation]*forms{ // a deletion has no body
 		OpDeleteApplication: {readings: undocumentedForms[1:], alike: new(atomic.Pointer[form])},
 	}
@@ -179,7 +175,24 @@ func newForms() map[Operation]*forms {
 	for _, op := range []Operation{OpCompleteApplication, OpRejectApplication, OpResendInvites, OpResetIndividual} {
 		of[op] = &forms{readings: undocumentedForms, alike: alike}
 	}
+	for op, configured := range map[Operation]TransitionMethod{
+		OpCompleteApplication: c.CompleteMethod, OpRejectApplication: c.RejectMethod,
+	} {
+		methods := transitionMethods
+		if configured != TransitionAuto {
+			methods = []string{string(configured)}
+		}
+		of[op].methods.Store(&methods)
+	}
 	return of
+}
+
+// nextMethod are the methods without the first, which the service has refused: that is the last one now. Of those that
+// were not tried yet, the ones that the service allows come first.
+func (f *forms) nextMethod(methods *[]string, untried int, allowed []string) *[]string {
+	next := slices.Concat(moveToFront((*methods)[1:untried], allowed), (*methods)[untried:], (*methods)[:1])
+	f.methods.CompareAndSwap(methods, &next) // if another request has found out more in between, that counts
+	return &next
 }
 
 // toTry are the forms to send, in order. After all of them were refused, it is the same order again, because the

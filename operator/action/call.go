@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -132,7 +133,8 @@ func (r *reconciliation) send(ctx context.Context) error {
 	change, err := request(r.permit.Context(ctx), r.facts.mandate.individual)
 	r.facts.call = callFacts{phase: over, result: resultOf(change, err), notFound: idv.IsNotFound(err)}
 	r.facts.retryAfter = idv.RetryAfterOf(err)
-	engine.LogAnswer(logger, idv.OutcomeOf(err), err)
+	accepted := engine.If(r.facts.call.result == v1alpha1.CallAccepted, idv.Accepted)
+	engine.LogAnswer(logger, cmp.Or(accepted, idv.OutcomeOf(err)), err)
 	if err != nil {
 		r.failed(err)
 	}

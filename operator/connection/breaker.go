@@ -2,6 +2,7 @@ package connection
 
 import (
 	"cmp"
+	"strings"
 	"sync"
 	"time"
 
@@ -70,6 +71,7 @@ const (
 // failsafe-go any call is the test, and nothing tells those who wait that the pause is over.
 type CircuitBreaker struct {
 	notify func(changed bool) // called without mu when the circuit changes, or stays as it is and admits more
+	shared bool               // by namespaces; else by the objects of one
 
 	mu          sync.Mutex
 	usable      bool // there is a client, and its first probe succeeded
@@ -82,6 +84,7 @@ type CircuitBreaker struct {
 	tested      bool        // half-open for Write: the reference data was read
 	failures    [classes]int
 	permissions permissions
+	doubted     [classes]string      // whose calls first had an answer that nobody can read, since one succeeded
 	counts      [states][classes]int // how many reconciliations are in each state, by the class that they are for
 
 	subscriptions subscriptionPause // of a service that fails to subscribe
@@ -171,7 +174,9 @@ func (b *CircuitBreaker) Observe(result client.OperationResult) {
 		freed = b.failures[class]+b.failures[Login] > 0
 		changed = b.succeed(class)
 		changed = b.authorize(class, outcome == forbidden) || changed
-	case outcome == failed:
+	case outcome == doubtful && b.isAlone(class, result.Caller):
+		changed = b.authorize(class, true)
+	case outcome == failed, outcome == doubtful:
 		changed = b.fail(class, result)
 	}
 	b.mu.Unlock()
@@ -180,8 +185,20 @@ func (b *CircuitBreaker) Observe(result client.OperationResult) {
 	}
 }
 
+// isAlone reports whether answers that nobody can read are about one namespace, or about one object of a namespace that
+// has the service for itself. A filter in between may see something in its requests. Then, as after a 403, the
+// reference data shows whether anything works. From the second caller on, such answers are failures.
+func (b *CircuitBreaker) isAlone(class Class, caller string) bool {
+	if b.shared {
+		caller, _, _ = strings.Cut(caller, "/")
+	}
+	b.doubted[class] = cmp.Or(b.doubted[class], caller)
+	return b.doubted[class] == caller
+}
+
 // succeed reports whether the circuit changed.
 func (b *CircuitBreaker) succeed(class Class) (changed bool) {
+	b.doubted[class] = ""
 	b.failures[class], b.failures[Login] = 0, 0 // a call that was answered needed a login that worked
 	if class == Subscription {
 		b.subscriptions.reset()
@@ -262,6 +279,7 @@ func (b *CircuitBreaker) Reset() {
 		changed := b.state != Closed || b.failures != [classes]int{}
 		b.setState(Closed, None, "")
 		b.failures, b.permissions = [classes]int{}, permissions{}
+		b.doubted = [classes]string{}
 		b.pause.reset()
 		b.subscriptions.reset()
 		return changed

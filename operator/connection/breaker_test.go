@@ -248,8 +248,8 @@ func TestLoginFails(t *testing.T) {
 	})
 }
 
-// A slow success counts as a failure, and so does an answer that cannot be read. A refusal and a report that is not
-// ready count as a success, and what was not sent counts as nothing.
+// A slow success counts as a failure, and so does an answer that cannot be read if others get one, too. A refusal and a
+// report that is not ready count as a success, and what was not sent counts as nothing.
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	unreadable := &client.Error{Kind: client.KindUnreadable, Status: 200}
@@ -260,15 +260,19 @@ func TestClassify(t *testing.T) {
 		class     Class
 		want      outcome
 	}{
-		"fast":               {read, slowRequest, nil, Read, succeeded},
-		"slow":               {read, slowRequest + 1, nil, Read, failed},
-		"slow create":        {create, slowRequest + 1, nil, Write, failed},
-		"long report":        {client.OpIndividualReport, slowRequest + 1, nil, Read, succeeded},
-		"too long a report":  {client.OpIndividualReport, slowReport + 1, nil, Read, failed},
-		"report not ready":   {client.OpIndividualReport, 1, &client.Error{Kind: client.KindNotReady}, Read, succeeded},
-		"page for a report":  {client.OpIndividualReport, 1, unreadable, Read, unknown},
-		"page for a read":    {read, 1, &client.Error{Kind: client.KindUnproven, Status: 404}, Read, unknown},
-		"page of a proxy":    {read, 1, unreadable, Read, failed},
+		"fast":              {read, slowRequest, nil, Read, succeeded},
+		"slow":              {read, slowRequest + 1, nil, Read, failed},
+		"slow create":       {create, slowRequest + 1, nil, Write, failed},
+		"long report":       {client.OpIndividualReport, slowRequest + 1, nil, Read, succeeded},
+		"too long a report": {client.OpIndividualReport, slowReport + 1, nil, Read, failed},
+		"report not ready":  {client.OpIndividualReport, 1, &client.Error{Kind: client.KindNotReady}, Read, succeeded},
+		"page for a report": {client.OpIndividualReport, 1, unreadable, Read, unknown},
+		"page for a read":   {read, 1, &client.Error{Kind: client.KindUnproven, Status: 404}, Read, unknown},
+		"page of a proxy":   {read, 1, unreadable, Read, doubtful},
+		"page, reference":   {probe, 1, unreadable, References, failed},
+		"page, login": {
+			read, 0, &client.Error{Kind: client.KindUnreadable, Login: true}, Login, failed,
+		},
 		"lost answer":        {create, 1, errLost, Write, failed},
 		"refusal":            {client.OpCompleteApplication, 1, errRefusal, Write, succeeded},
 		"missing":            {read, 1, errNotFound, Read, succeeded},

@@ -49,6 +49,7 @@ const (
 	unknown outcome = iota // nothing
 	succeeded
 	forbidden // it works, and does not let this user do what was asked
+	doubtful  // somebody answers what nobody can read: about this one object, or about all
 	failed
 )
 
@@ -57,7 +58,7 @@ const (
 func classify(result client.OperationResult) (Class, outcome) {
 	class, shown := classifyKnown(result)
 	if result.UntrustedID && (shown == failed && class != Login && client.KindOf(result.Err) != client.KindUnreachable ||
-		shown == forbidden) {
+		shown == forbidden || shown == doubtful) {
 		return class, unknown
 	}
 	return class, shown
@@ -74,6 +75,8 @@ func classifyKnown(result client.OperationResult) (Class, outcome) {
 	switch kind := client.KindOf(result.Err); {
 	case kind == client.KindUnreadable && result.Operation == client.OpIndividualReport: // about this report
 		return class, unknown
+	case kind == client.KindUnreadable && class >= Read:
+		return class, doubtful
 	case client.IsServiceFault(result.Err):
 		return class, failed
 	case kind == client.KindCanceled, kind == client.KindRateLimited, kind == client.KindUnproven:

@@ -46,6 +46,58 @@ func TestOneForbiddenThingStopsNobody(t *testing.T) {
 	})
 }
 
+// What nobody can read about the requests of one namespace, or of one object of a namespace, stops nobody else: somebody
+// in between may see something in them. The reference data shows whether that is so.
+func TestPagesAboutOneCallerStopNobody(t *testing.T) {
+	t.Parallel()
+	page := &client.Error{Kind: client.KindUnreadable, Status: 200}
+	for name, test := range map[string]struct {
+		shared bool
+		one    []string // who gets pages
+		other  string
+	}{
+		"one object":    {false, []string{"a/acme", "a/acme", "a/acme"}, "a/globex"},
+		"one namespace": {true, []string{"a/acme", "a/globex", "a/initech"}, "b/acme"},
+	} {
+		for _, operation := range []client.Operation{create, read, client.OpSubscribeWebhook} {
+			t.Run(name+", "+string(operation), func(t *testing.T) {
+				b := newCircuitBreaker(func(bool) {})
+				defer b.stop()
+				b.shared, b.usable = test.shared, true
+				observe := func(operation client.Operation, caller string, err error) {
+					b.Observe(client.OperationResult{Operation: operation, Started: time.Now(), Slowest: 1, Caller: caller, Err: err})
+				}
+				class := classOf(client.OperationResult{Operation: operation})
+				var used [classes]int
+				used[class] = 1
+				works := func() bool { return b.ready() && b.admits(class, &used) } // beside another call
+				for range 10 {
+					for _, caller := range test.one {
+						observe(operation, caller, page)
+					}
+				}
+				if !works() || !b.AwaitsProbe() {
+					t.Fatalf("it works for others: %t, and somebody looks whether it does: %t", works(), b.AwaitsProbe())
+				}
+				observe(probe, "", nil)
+				observe(operation, test.other, nil)
+				for range failureThreshold {
+					observe(operation, test.one[0], page)
+				}
+				if !works() || b.AwaitsProbe() {
+					t.Errorf("it works for others: %t, and somebody looks again: %t", works(), b.AwaitsProbe())
+				}
+				for range failureThreshold {
+					observe(operation, test.other, page)
+				}
+				if works() {
+					t.Error("nobody can read anything, and the connection is used")
+				}
+			})
+		}
+	}
+}
+
 // Credentials that permit nothing that was asked for are of no use, and are again when anything is permitted.
 func TestNothingIsPermitted(t *testing.T) {
 	t.Parallel()

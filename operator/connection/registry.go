@@ -144,8 +144,9 @@ func (r *Registry) newEntry(key Key) *entry {
 			r.ServiceChanged(key)
 		}
 	})
-	e.mandates = r.Mandates.newLimiter(e.breaker, key.Namespace == "")
-	e.actions = r.Actions.newLimiter(e.breaker, key.Namespace == "")
+	e.breaker.shared = key.Namespace == ""
+	e.mandates = r.Mandates.newLimiter(e.breaker, e.breaker.shared)
+	e.actions = r.Actions.newLimiter(e.breaker, e.breaker.shared)
 	return e
 }
 

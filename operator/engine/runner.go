@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 )
@@ -47,6 +48,7 @@ type Runner[S ~string] struct {
 func (r *Runner[S]) Run(
 	ctx context.Context, object types.NamespacedName, start func() (Reconciliation[S], error),
 ) (reconcile.Result, error) {
+	ctx = client.WithCaller(ctx, object.String())
 	later := reconcile.Result{RequeueAfter: WriteBackoff.Max, Priority: Priority(true)}
 	var goesOn bool
 	r.change(func() { _, goesOn = r.unrecorded[object] })

@@ -25,12 +25,17 @@ func LogSend(ctx context.Context, kind v1alpha1.CallKind, entry *v1alpha1.Call, 
 // LogAnswer logs what the answer to the request proves.
 func LogAnswer(logger logr.Logger, outcome idv.Outcome, err error) {
 	logger = logger.WithValues("outcome", outcome.String())
+	if err != nil {
+		logger = logger.WithValues("error", err.Error())
+	}
 	switch {
+	case outcome == idv.Accepted:
+		logger.Info("The service accepted the request, and carries it out later")
 	case err == nil:
 		logger.Info("The service carried out the request")
 	case outcome.NothingDone():
-		logger.Info("The request did nothing", "error", err.Error())
+		logger.Info("The request did nothing")
 	default:
-		logger.Info("The service may or may not have carried out the request", "error", err.Error())
+		logger.Info("The service may or may not have carried out the request")
 	}
 }

@@ -55,6 +55,11 @@ func TestConclusion(t *testing.T) {
 			duplicate: cause == idv.KindDuplicateReference,
 		}
 	}
+	busy := func(kind v1alpha1.CallKind, status int) attemptFacts {
+		busy := attempt(kind, idv.Unknown, "")
+		busy.answer = refusalOf(kind, &idv.Error{Outcome: idv.Unknown, Status: status})
+		return busy
+	}
 	withdrawn, late := calling(complete, attemptWithdrawn), calling(create, attemptBegun)
 	tooLarge, candidate := attempt(create, idv.Accepted, ""), attempt(create, idv.Candidate, "")
 	tooLarge.answer, candidate.candidate = v1alpha1.AnswerIDTooLarge, 7
@@ -119,6 +124,12 @@ func TestConclusion(t *testing.T) {
 			attempt(create, idv.Refused, idv.KindConflict), 1,
 			concluded{v1alpha1.CallRefused, v1alpha1.AnswerRetryable, 0, 0},
 		},
+		"a create that a limiter answers": {
+			busy(create, 429), 1, concluded{v1alpha1.CallUnknown, v1alpha1.AnswerRetryable, 1, 0},
+		},
+		"a create that a gateway answers, again": {
+			busy(create, 503), 3, concluded{v1alpha1.CallUnknown, v1alpha1.AnswerRetryable, 2, 0},
+		},
 		"a reference that exists": {
 			attempt(create, idv.Refused, idv.KindDuplicateReference), 1,
 			concluded{v1alpha1.CallRefused, v1alpha1.AnswerDuplicate, 0, 0},
@@ -137,6 +148,29 @@ func TestConclusion(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.want, is); diff != "" || got.Nonce != "nonce" || got.EndedTime == nil {
 			t.Errorf("%s: %+v (-want +got):\n%s", name, got, diff)
+		}
+	}
+}
+
+// Only a 429 or 503 that proves nothing makes a create one that may succeed later.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		kind    v1alpha1.CallKind
+		outcome idv.Outcome
+		status  int
+		want    v1alpha1.CallAnswer
+	}{
+		{v1alpha1.CallCreate, idv.Unknown, 429, v1alpha1.AnswerRetryable},
+		{v1alpha1.CallCreate, idv.Unknown, 503, v1alpha1.AnswerRetryable},
+		{v1alpha1.CallCreate, idv.Unknown, 502, ""},
+		{v1alpha1.CallCreate, idv.Unknown, 0, ""},
+		{v1alpha1.CallCreate, idv.NotSent, 503, v1alpha1.AnswerNotSent}, // of a login
+		{v1alpha1.CallComplete, idv.Unknown, 429, ""},
+		{v1alpha1.CallResendInvite, idv.Unknown, 503, ""},
+	} {
+		if got := refusalOf(test.kind, &idv.Error{Outcome: test.outcome, Status: test.status}); got != test.want {
+			t.Errorf("%s, %v %d: %q, want %q", test.kind, test.outcome, test.status, got, test.want)
 		}
 	}
 }

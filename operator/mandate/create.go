@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -104,7 +105,8 @@ func (r *creator) post(ctx context.Context, logger logr.Logger) error {
 	attempt.answered = r.now()
 	if err == nil {
 		attempt.id, attempt.outcome = application.ID, idv.Done
-		engine.LogAnswer(logger.WithValues("applicationID", application.ID), idv.Done, nil)
+		accepted := engine.If(application.Accepted, idv.Accepted)
+		engine.LogAnswer(logger.WithValues("applicationID", application.ID), cmp.Or(accepted, idv.Done), nil)
 		attempt.dropLargeID(&attempt.id)
 		return nil
 	}

@@ -295,6 +295,7 @@ type recordFacts struct {
 	answer       v1alpha1.CallAnswer
 	inputs       string
 	firstStarted time.Time
+	started      time.Time // when the last request was
 	retryAt      time.Time // when one that may succeed later is sent again
 	candidate    int64     // an id that the answer showed without the reference
 	// observed is when this process first saw the call whose result is open. What is recorded is by the clock of another
@@ -472,7 +473,7 @@ func (a attemptFacts) decide(f facts) decision {
 		return decision{Step: stepShowPending}
 	case a.phase == attemptAnswered && a.id != 0:
 		return decision{Step: stepDeposit}
-	case a.phase == attemptAnswered && a.outcome == client.Unknown:
+	case a.phase == attemptAnswered && a.outcome == client.Unknown && a.answer == "":
 		// The record says so already: it was written before the request went out.
 		return waitFor(v1alpha1.ReasonSettling, f.settleDelay)
 	case a.phase == attemptAnswered, a.phase == attemptWithdrawn, a.phase == attemptUnsent, create && deadlinePassed(f),

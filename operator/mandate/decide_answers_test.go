@@ -98,6 +98,27 @@ func answers() map[string]decideCase {
 			}),
 			want: waitFor(v1alpha1.ReasonSettling, time.Minute),
 		},
+		"a create that a gateway answered with 503, on request": {
+			why: "it may be under way at the service",
+			facts: newMandate(func(f *facts) {
+				f.record = sent(time.Minute, func(r *recordFacts) {
+					r.answer, r.inputs = v1alpha1.AnswerRetryable, "now"
+					r.started, r.retryAt = now.Add(-time.Second), now.Add(time.Minute)
+				})
+				f.requested = true
+			}),
+			want: waitFor(v1alpha1.ReasonSettling, 89*time.Second),
+		},
+		"a create that a gateway answered with 503 before, on request": {
+			facts: newMandate(func(f *facts) {
+				f.record = sent(time.Minute, func(r *recordFacts) {
+					r.answer, r.inputs = v1alpha1.AnswerRetryable, "now"
+					r.started, r.retryAt = now.Add(-90*time.Second), now.Add(time.Minute)
+				})
+				f.requested = true
+			}),
+			want: decision{Step: stepBegin},
+		},
 		"somebody else's 404 does not end a deletion": {
 			facts: bound(func(f *facts) {
 				f.deletion = deletion()

@@ -141,6 +141,9 @@ func decideUnknown(f facts) decision {
 	if later := retryLater(f); later.Step != "" {
 		return waitFor(v1alpha1.ReasonSettling, later.RequeueAfter)
 	}
+	if passed := f.now.Sub(r.started).Abs(); r.answer == v1alpha1.AnswerRetryable && passed < f.settleDelay {
+		return waitFor(v1alpha1.ReasonSettling, f.settleDelay-passed) // on request, too: it may be under way at the service
+	}
 	return decision{Step: stepBegin}
 }
 

@@ -78,6 +78,16 @@ func guards() map[string]explore.Guard {
 			Old: "	case f.record.restored:", Off: "	case ON && f.record.restored:",
 			CaughtBy: "TestDecide", Fails: "TestDecide/a_restored_record_of_a_create_that_created_nothing",
 		},
+		"create that a gateway answered": {
+			Why: "on request, too: it may be under way at the service", File: "decide_create.go",
+			Old: "== v1alpha1.AnswerRetryable && passed <", Off: "== v1alpha1.AnswerRetryable && ON && passed <",
+			CaughtBy: "TestDecide", Fails: "TestDecide/a_create_that_a_gateway_answered_with_503,_on_request",
+		},
+		"request that a gateway answered": {
+			Why: "nothing proves that it did nothing", File: "records.go",
+			Old: "sends = max(1, sends-1)", Off: "sends = max(pick[int32](ON, 1, 0), sends-1)",
+			CaughtBy: "TestConclusion", Fails: "TestConclusion",
+		},
 		"createBefore": {
 			Why: "after a restore nothing else says that it was sent long ago", File: "decide_create.go",
 			Old: "return !f.create.createBefore.IsZero()", Off: "return ON && !f.create.createBefore.IsZero()",

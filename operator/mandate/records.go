@@ -3,6 +3,7 @@ package mandate
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -80,7 +81,7 @@ func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord, now time.Tim
 	f.sends, f.result = create.Sends, create.Result
 	f.answer, f.inputs = create.Answer, create.Inputs
 	f.firstStarted = create.FirstStartedTime.Time
-	f.retryAt = ledger.RetryTime(record, create, now)
+	f.started, f.retryAt = create.StartedTime.Time, ledger.RetryTime(record, create, now)
 	if create.CandidateID != nil {
 		f.candidate = *create.CandidateID
 	}
@@ -139,6 +140,8 @@ func (r *reconciliation) conclusion(entry *v1alpha1.Call) v1alpha1.Call {
 		result = v1alpha1.CallDone
 	case answer == "" || answer == v1alpha1.AnswerIDTooLarge:
 		result = v1alpha1.CallAccepted
+	case a.phase == attemptAnswered && a.outcome == idv.Unknown: // see isBusy
+		sends = max(1, sends-1)
 	case entry.Sends == 1:
 		result, sends = resultOf(answer), 0
 	case a.duplicate: // the application of an earlier request exists, or its individuals: its id is lost
@@ -162,11 +165,21 @@ func answerOf(a attemptFacts) v1alpha1.CallAnswer {
 	return a.answer
 }
 
+// isBusy reports whether a limiter or a gateway has probably kept a request from the service. That proves nothing. But
+// to send the same reference again is safe, so such requests count as one, and not among those whose answers were lost.
+func isBusy(err error) bool {
+	status := idv.StatusOf(err)
+	return idv.OutcomeOf(err) == idv.Unknown &&
+		(status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable)
+}
+
 // refusalOf says what an error proves of a request; "" if it may have been carried out. What is refused because of who
 // asks, or how often, counts as not sent.
 func refusalOf(kind v1alpha1.CallKind, err error) v1alpha1.CallAnswer {
 	create, cause := kind == v1alpha1.CallCreate, idv.KindOf(err)
 	switch outcome := idv.OutcomeOf(err); {
+	case create && isBusy(err):
+		return v1alpha1.AnswerRetryable
 	case !outcome.NothingDone():
 		return ""
 	case !idv.IsRefusal(err):

@@ -126,7 +126,8 @@ func (c *check) methods(ctx context.Context) {
 		})
 		switch len(methods) {
 		case 0:
-			c.unknown(point, "the service does not say (%d to OPTIONS); Auto tries PATCH, POST and PUT", a.Status)
+			c.unknown(point, "the service does not say (%d to OPTIONS); Auto tries PATCH, POST and PUT. If errors are no "+
+				"problem details, it may need the setting", a.Status)
 		case 1:
 			c.found(point, methods[0], "the service says that the method is %s, which Auto finds", methods[0])
 		default:
