@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,8 +70,7 @@ func (c *restoreCheck) look(ctx context.Context) error {
 	if c.lease.Name == "" {
 		return nil
 	}
-	lease := &metav1.PartialObjectMetadata{}
-	lease.SetGroupVersionKind(schema.GroupVersionKind{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease"})
+	lease := &coordinationv1.Lease{}
 	if err := c.live.Get(ctx, c.lease, lease); err != nil {
 		return client.IgnoreNotFound(err)
 	}
@@ -84,9 +83,8 @@ func (c *restoreCheck) look(ctx context.Context) error {
 		c.revisions.Resume(records.ResourceVersion)
 		log.FromContext(ctx).Info("Sending again, somebody has removed the annotation of the Lease")
 	case c.revisions.Check(nil) != nil && !marked:
-		patch := client.MergeFrom(lease.DeepCopy())
-		lease.Annotations = map[string]string{v1alpha1.RestoredAnnotation: time.Now().UTC().Format(time.RFC3339)}
-		return c.writer.Patch(ctx, lease, patch)
+		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, v1alpha1.RestoredAnnotation, time.Now().UTC().Format(time.RFC3339))
+		return c.writer.Update(ctx, lease) // after a conflict, the next look says it
 	}
 	c.marked = marked
 	return nil

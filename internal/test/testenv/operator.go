@@ -22,7 +22,7 @@ func (e *Environment) GrantLeaderElection(ctx context.Context, namespace string)
 	name := metav1.ObjectMeta{Namespace: namespace, Name: "leader"}
 	leases := rbacv1.PolicyRule{
 		APIGroups: []string{coordinationv1.GroupName}, Resources: []string{"leases"},
-		Verbs: []string{"create", "get", "patch", "update"},
+		Verbs: []string{"create", "get", "update"},
 	}
 	events := rbacv1.PolicyRule{
 		APIGroups: []string{corev1.GroupName}, Resources: []string{"events"}, Verbs: []string{"create"},
