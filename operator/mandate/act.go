@@ -96,9 +96,9 @@ func reviewOrder(key v1alpha1.ReviewStatus, check int64) v1alpha1.Call {
 	return order
 }
 
-// seenBy is the evidence that a check had when a review of this spec was sent for it; "" if the check shows none. That is
-// no change that the author of a decision has to see first. What anybody else makes of the check is, even if it is what
-// the review asks for: so is what comes of one that has left behind a review which the status lists.
+// seenBy is the evidence that a check had when a review of this spec was sent for it; "" if the check shows none. That
+// is no change that the author of a decision has to see first. What anybody else makes of the check is, even if it is
+// what the review asks for: so is what comes of one that has left behind a review which the status lists.
 func (r *actor) seenBy(individual, c int) string {
 	check := &r.matching.Individuals[individual].Checks[c]
 	for i := range r.mandate.Spec.CheckReviews {

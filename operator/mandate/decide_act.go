@@ -155,8 +155,8 @@ func stateOfAnother(f facts, entry *v1alpha1.Call) orderState {
 	}
 }
 
-// awaitsOther is another call that was sent, decides the same, and may still be carried out; nil if there is none. While
-// it may, nobody can tell what an order would decide, whatever evidence it names.
+// awaitsOther is another call that was sent, decides the same, and may still be carried out; nil if there is none. As
+// long as it may, nobody can tell what an order would decide, whatever evidence it names.
 func awaitsOther(f facts, order *v1alpha1.Call) *v1alpha1.Call {
 	return f.record.last(func(c *v1alpha1.Call) bool {
 		return c.Sends > 0 && !sameOrder(c, order) && f.application.decideSame(c, order) &&
@@ -169,15 +169,15 @@ var (
 	reviewKinds   = []v1alpha1.CallKind{v1alpha1.CallAcceptCheck, v1alpha1.CallRejectCheck}
 )
 
-// decideSame reports whether two calls decide the application, or a check. A check that has changed may show what became
-// of the first one, and then the other is about that.
+// decideSame reports whether two calls decide the application, or a check. A check that has changed may show what
+// became of the first one, and then the other is about that.
 func (a *applicationFacts) decideSame(sent, next *v1alpha1.Call) bool {
 	if slices.Contains(decisionKinds, sent.Kind) {
 		return slices.Contains(decisionKinds, next.Kind)
 	}
 	shows := sent.Result == v1alpha1.CallDone || a.decidedChecks[sent.Check] == sent.Kind
-	return slices.Contains(reviewKinds, sent.Kind) && slices.Contains(reviewKinds, next.Kind) && sent.Check == next.Check &&
-		(sent.Evidence == next.Evidence || !shows)
+	review := slices.Contains(reviewKinds, sent.Kind) && slices.Contains(reviewKinds, next.Kind)
+	return review && sent.Check == next.Check && (sent.Evidence == next.Evidence || !shows)
 }
 
 // archiveOrder is what spec.archived asks for.

@@ -60,7 +60,7 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 				free("the service carries out a reset", changeOf(url, func(s *site) { s.applications[i].startRound(a.check + 1) }))
 			}
 			if a.check != 0 && (a.state == checkInReview || strings.HasPrefix(a.state, checkReset)) {
-				spend(pass, "the check passes by itself", changeOf(url, func(s *site) {
+				spend(checkPass, "the check passes by itself", changeOf(url, func(s *site) {
 					s.applications[i].state = checkPassed
 				}))
 			}

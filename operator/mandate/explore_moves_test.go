@@ -51,7 +51,7 @@ const (
 	reinstate             // a tool makes the records of the backup anew
 	attest                // a person says that such a record lacks nothing
 	reset                 // the individual is reset: the checks begin again
-	pass                  // the check passes by itself
+	checkPass             // the check passes by itself
 	act                   // an action resets the individual, and the checks stay as they are
 	assess                // a user adds a review of the check to the spec, or changes its decision
 	retract               // a user removes the review

@@ -391,7 +391,7 @@ func scenarios() map[string]scenario {
 		"decisions after one that the service has accepted": {
 			why:      "it was about other checks, and the service carries it out later, or never",
 			mandates: one, inReview: true, checks: true, accepted: true, lone: true, deep: 1,
-			allow: map[move]uint8{choose: 2, pass: 1, reset: 1, confirm: 3, crash: 1},
+			allow: map[move]uint8{choose: 2, checkPass: 1, reset: 1, confirm: 3, crash: 1},
 		},
 		"deletions and archivings that the service accepts": {
 			mandates: one, inReview: true,
@@ -411,11 +411,11 @@ func scenarios() map[string]scenario {
 		"decisions and checks that pass": {
 			why:      "that a check came to what a review asks for does not say that the review was carried out",
 			mandates: one, inReview: true, checks: true, lone: true,
-			allow: map[move]uint8{choose: 1, assess: 1, pass: 1, reset: 1, refuse: 1, lose: 1, fail: 1},
+			allow: map[move]uint8{choose: 1, assess: 1, checkPass: 1, reset: 1, refuse: 1, lose: 1, fail: 1},
 		},
 		"decisions and checks that pass, with the ids of checks kept": {
 			mandates: one, inReview: true, checks: true, keepsChecks: true, lone: true,
-			allow: map[move]uint8{choose: 1, assess: 1, pass: 1, reset: 1, refuse: 1, lose: 1},
+			allow: map[move]uint8{choose: 1, assess: 1, checkPass: 1, reset: 1, refuse: 1, lose: 1},
 		},
 		"decisions and another account": {
 			mandates: one, inReview: true, allow: map[move]uint8{choose: 2, shelve: 1, point: 1, fail: 1},

@@ -353,7 +353,8 @@ type acceptedChange struct {
 func (w *world) accept(name string) {
 	record := w.records[name].DeepCopy()
 	before := ledger.New(v1alpha1.CallComplete, now)
-	before.Seq, before.Evidence, before.Nonce = 2, "before-1", "accepted"
+	before.Seq, before.Nonce = 2, "accepted"
+	before.Evidence = "before-1"
 	record.Spec.Calls = append(record.Spec.Calls, ledger.Ended(before, v1alpha1.CallAccepted, now))
 	w.storeRecord(record)
 	w.changeSite(w.site(), func(here *site) {

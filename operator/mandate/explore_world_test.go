@@ -299,7 +299,8 @@ func (s *site) create(r request) *application {
 // review is lost, nobody can tell a reset from none that leaves the id and the state as they were.
 func (a *application) startRound(check int64) {
 	a.check, a.state = check, checkInReview
-	a.reviewed, a.before, a.resetting = "", "", false
+	a.reviewed, a.before = "", ""
+	a.resetting = false
 	a.round++
 	if a.round > 1 {
 		a.state = checkReset + strconv.Itoa(a.round)

@@ -239,7 +239,8 @@ func TestReviewedChecksAsSeen(t *testing.T) {
 // one that comes to what a review asks for.
 func TestDecisionAfterReviews(t *testing.T) {
 	t.Parallel()
-	const accepted, inReview, passed = "manually_accepted", "in_review", "passed"
+	const accepted, inReview = "manually_accepted", "in_review"
+	const passed = "passed"
 	for name, test := range map[string]struct {
 		result v1alpha1.CallResult // of the reviews
 		reads  [][]string          // the states of the checks, read after read
