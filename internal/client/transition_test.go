@@ -117,8 +117,8 @@ func TestMethodAfterUnprovenAnswers(t *testing.T) {
 	}
 }
 
-// TestWorkAfterTheAnswerIsDoneOnce: the service carries out each request after somebody else has answered it, so no read
-// shows it in time.
+// TestWorkAfterTheAnswerIsDoneOnce: the service carries out each request after somebody else has answered it, so no
+// read shows it in time.
 func TestWorkAfterTheAnswerIsDoneOnce(t *testing.T) {
 	contradiction := strings.ReplaceAll(aboutNothing, "400", "502")
 	for _, status := range []int{400, 404, 405, 415, 422} {

@@ -46,8 +46,8 @@ func TestOneForbiddenThingStopsNobody(t *testing.T) {
 	})
 }
 
-// What nobody can read about the requests of one namespace, or of one object of a namespace, stops nobody else: somebody
-// in between may see something in them. The reference data shows whether that is so.
+// What nobody can read about the requests of one namespace, or of one object of a namespace, stops nobody else:
+// somebody in between may see something in them. The reference data shows whether that is so.
 func TestPagesAboutOneCallerStopNobody(t *testing.T) {
 	t.Parallel()
 	page := &client.Error{Kind: client.KindUnreadable, Status: 200}
