@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,20 +36,28 @@ func TestAppliedAgainAfterAMove(t *testing.T) {
 }
 
 // With the credentials of another account, the service finds no application, and the Mandate has the outcome Deleted.
-// When it is deleted and applied again, it finds its application in the ledger.
+// When it is deleted and applied again, it finds its application in the ledger. With the deletionPolicy Delete, another
+// look finds the application, and it is deleted.
 func TestDeletedByMistake(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.mandate("acme", "{deletionPolicy: Delete}")
+	w.mandate("acme", "{}")
+	w.mandate("globex", "{deletionPolicy: Delete}")
+	w.ready("globex")
 	id := *w.ready("acme").Status.ApplicationID
 	w.fault(alwaysAnswers(control.RetrieveApplication, 404))
-	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeDeleted))
+	for _, name := range []string{"acme", "globex"} {
+		w.condition(name, v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeDeleted))
+	}
 	w.check(w.sandbox.ClearFaults(t.Context()))
-	w.kubectl("delete", "mandate", "acme")
-	w.mandate("acme", "{deletionPolicy: Delete}")
+	w.kubectl("delete", "mandate", "acme", "globex")
+	if got, want := w.states(), []string{"acme archived=false"}; !slices.Equal(got, want) {
+		t.Errorf("the service has %q, want %q", got, want)
+	}
+	w.mandate("acme", "{}")
 	if got := *w.ready("acme").Status.ApplicationID; got != id {
 		t.Errorf("the Mandate has application %d, want %d", got, id)
 	}
-	w.checkCreates(1)
-	w.emails(1)
+	w.checkCreates(2)
+	w.emails(2)
 }
