@@ -121,7 +121,7 @@ func decideUnknown(f facts) decision {
 	case r.accepted() && ledger.Within(acceptedPeriod, r.firstStarted, f.now):
 		return waitFor(v1alpha1.ReasonCreateAccepted, time.Hour)
 	case r.answer == v1alpha1.AnswerDuplicate, r.sends >= ledger.MaxSends(v1alpha1.CallCreate),
-		!ledger.Within(createWindow, r.firstStarted, f.now), deadlinePassed(f):
+		!withinCreateWindow(r.firstStarted, f.now), deadlinePassed(f):
 		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case f.otherAccount():
 		return wait(f.accountReason())
@@ -145,6 +145,12 @@ func decideUnknown(f facts) decision {
 		return waitFor(v1alpha1.ReasonSettling, f.settleDelay-passed) // on request, too: it may be under way at the service
 	}
 	return decision{Step: stepBegin}
+}
+
+// withinCreateWindow reports whether a create may be sent again. A time from the future is by a clock that is fast. By
+// less than the window, it says that the create began since.
+func withinCreateWindow(firstStarted, now time.Time) bool {
+	return now.Sub(firstStarted).Abs() < createWindow
 }
 
 // searchesCandidates reports whether there is an application to read. Only for a Mandate whose create had no answer

@@ -155,20 +155,28 @@ func (r *actor) computeEvidence() {
 }
 
 // changes is how often the evidence has changed, other than by reviews that the spec asks for: the status shows what it
-// was before them, or after some of them.
+// was before them, or after some of them. Of a check that it does not show, as while individuals are unmatched, it may be
+// either.
 func (r *actor) changes() int {
 	digest, number := evidence.Parse(r.mandate.Status.Evidence)
-	same := r.applicationWith(func(i, c int) string {
-		shown := r.shownAt(i, c, r.matching.Individuals[i].Checks[c].ID)
-		if shown != "" && shown == r.seenBy(i, c) {
-			return shown
-		}
-		return r.rounds[i].checks[c]
-	})
-	if digest != same {
+	before := r.evidenceWithReviewed(func(shown, seen string) bool { return shown == seen || shown == "" })
+	after := r.evidenceWithReviewed(func(shown, seen string) bool { return shown == seen })
+	if digest != before && digest != after {
 		number++
 	}
 	return max(number, 1)
+}
+
+// evidenceWithReviewed is the evidence now, with some of the checks that were reviewed as the authors of the reviews saw
+// them: by what the status shows of them, and what the authors saw.
+func (r *actor) evidenceWithReviewed(asSeen func(shown, seen string) bool) string {
+	return r.applicationWith(func(i, c int) string {
+		shown, seen := r.shownAt(i, c, r.matching.Individuals[i].Checks[c].ID), r.seenBy(i, c)
+		if seen != "" && asSeen(shown, seen) {
+			return seen
+		}
+		return r.rounds[i].checks[c]
+	})
 }
 
 // applicationWith is the evidence of all individuals, if that of their checks is this.

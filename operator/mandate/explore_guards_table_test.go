@@ -69,8 +69,8 @@ func guards() map[string]explore.Guard {
 		},
 		"create window": {
 			Why: "the service may have forgotten the reference", File: "decide_create.go",
-			Old:      "!ledger.Within(createWindow, r.firstStarted, f.now),",
-			Off:      "ON && !ledger.Within(createWindow, r.firstStarted, f.now),",
+			Old:      "!withinCreateWindow(r.firstStarted, f.now),",
+			Off:      "ON && !withinCreateWindow(r.firstStarted, f.now),",
 			CaughtBy: "TestExplore/alone: eight weeks", Fails: "I[15]: ",
 		},
 		"restored record": {
