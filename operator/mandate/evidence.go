@@ -155,8 +155,7 @@ func (r *actor) computeEvidence() {
 }
 
 // changes is how often the evidence has changed, other than by reviews that the spec asks for: the status shows what it
-// was before them, or after some of them. Of a check that it does not show, as while individuals are unmatched, it may be
-// either.
+// was before them, or after some of them. It shows no checks while individuals are unmatched: then it may be either.
 func (r *actor) changes() int {
 	digest, number := evidence.Parse(r.mandate.Status.Evidence)
 	before := r.evidenceWithReviewed(func(shown, seen string) bool { return shown == seen || shown == "" })
@@ -167,8 +166,8 @@ func (r *actor) changes() int {
 	return max(number, 1)
 }
 
-// evidenceWithReviewed is the evidence now, with some of the checks that were reviewed as the authors of the reviews saw
-// them: by what the status shows of them, and what the authors saw.
+// evidenceWithReviewed is the evidence now, but of some checks as the authors of reviews saw them. Which ones depends on
+// what the status shows of a check, and what the author saw.
 func (r *actor) evidenceWithReviewed(asSeen func(shown, seen string) bool) string {
 	return r.applicationWith(func(i, c int) string {
 		shown, seen := r.shownAt(i, c, r.matching.Individuals[i].Checks[c].ID), r.seenBy(i, c)
