@@ -166,7 +166,7 @@ func (r *actor) changes() int {
 	return max(number, 1)
 }
 
-// evidenceWithReviewed is the evidence now, but of some checks as the authors of reviews saw them. Which ones depends on
+// evidenceWithReviewed is the evidence now, but of some checks as authors of reviews saw them. Which ones depends on
 // what the status shows of a check, and what the author saw.
 func (r *actor) evidenceWithReviewed(asSeen func(shown, seen string) bool) string {
 	return r.applicationWith(func(i, c int) string {
