@@ -101,6 +101,15 @@ func TestPolicyOfAdoption(t *testing.T) {
 			edit:   "{}\nmetadata: {annotations: {idv.mandate.io/record-complete: a}}", needs: adopt,
 			field: "the annotation idv.mandate.io/record-complete",
 		},
+		"a create that created nothing": {
+			before: "{}",
+			edit:   "{}\nmetadata: {annotations: {idv.mandate.io/not-created: a}}", needs: adopt,
+			field: "the annotation idv.mandate.io/not-created",
+		},
+		"it may have created something after all": {
+			before: "{}\nmetadata: {annotations: {idv.mandate.io/not-created: a}}",
+			edit:   "{}\nmetadata: {annotations: {idv.mandate.io/not-created: null}}",
+		},
 		"the record may lack something after all": {
 			before: "{}\nmetadata: {annotations: {idv.mandate.io/record-complete: a}}",
 			edit:   "{}\nmetadata: {annotations: {idv.mandate.io/record-complete: null}}",

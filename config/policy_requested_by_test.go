@@ -63,6 +63,8 @@ func TestPolicyOfAuthors(t *testing.T) {
 			refused: "spec.individuals can change"},
 		{name: "another type and service under it", edit: "spec: {mandateType: {code: other}, serviceRef: {name: other}}",
 			refused: "spec.mandateType, spec.serviceRef can change"},
+		{name: "a create that created nothing under it", edit: "metadata: {annotations: {idv.mandate.io/not-created: a}}",
+			refused: "the annotation idv.mandate.io/not-created can change"},
 		{name: "a review is taken back", edit: "spec: {checkReviews: [" + review2 + "]}"},
 		{name: "the same again", edit: decided},
 		{name: "what orders nothing", edit: "spec: {suspend: true, createBefore: 2026-12-31T00:00:00Z}"},

@@ -38,7 +38,7 @@ func addRestoreCheck(manager ctrl.Manager, records *ledger.Ledger, options *Opti
 	return errors.Join(
 		manager.AddReadyzCheck("not-restored", records.Revisions.Check),
 		manager.Add(&restoreCheck{
-			live: records.Reader, writer: manager.GetClient(), revisions: records.Revisions,
+			live: records.Reader, writer: writerOf(manager), revisions: records.Revisions,
 			lease: options.leaseKey(), namespace: append(options.namespaces(), "")[0],
 		}),
 	)

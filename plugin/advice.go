@@ -76,6 +76,7 @@ const (
 // The commands. All name the namespace, so that they can be copied. None needs more than a role in it.
 const (
 	adopt       = "kubectl mandate adopt -n {ns} {name} APPLICATION_ID"
+	settle      = "kubectl mandate settle -n {ns} {name} --not-created"
 	refresh     = "kubectl mandate refresh -n {ns} {name}"
 	decideAgain = "kubectl mandate decide -n {ns} {name} Complete|Reject"
 	reviewAgain = "kubectl mandate review -n {ns} {name} INDIVIDUAL CHECK Accept|Reject"
@@ -123,7 +124,7 @@ var mandateCommands = map[string][]string{
 	v1alpha1.ReasonLogFull:                   {showRecord},
 	v1alpha1.ReasonMandateTypeNotFound:       {mandateTypes, showSpec},
 	v1alpha1.ReasonNotArchived:               {refresh},
-	v1alpha1.ReasonOutcomeUnknown:            {showRecord, adopt},
+	v1alpha1.ReasonOutcomeUnknown:            {showRecord, adopt, settle},
 	v1alpha1.ReasonReadFailed:                {refresh},
 	v1alpha1.ReasonRecordPending:             {quotas},
 	v1alpha1.ReasonRecordRestored:            {showRecord, adopt, complete},

@@ -339,6 +339,26 @@ func TestAdopt(t *testing.T) {
 	w.emails(1)
 }
 
+// TestSettle has the operator create again what was not created.
+func TestSettle(t *testing.T) {
+	testenv.SkipIfShort(t)
+	w := newWorld(t, sandbox.Options{})
+	w.check(w.sandbox.Fault(t.Context(), control.Fault{
+		Operation: control.CreateApplication, Kind: control.ResetConnection, Times: 3,
+	}))
+	w.start()
+	w.connect()
+	w.mandate("acme")
+	w.contains(w.run("", 3, "wait", "acme"), "a person must act first (OutcomeUnknown)")
+	w.contains(w.run("", 0, "status", "acme"), "kubectl mandate settle -n "+w.namespace+" acme --not-created")
+	w.contains(w.run("", 1, "settle", "acme"), "say what became of the create: --not-created")
+	w.contains(w.run("", 5, "settle", "acme", "--not-created"), "its individuals are e-mailed twice", "Add --yes to confirm")
+	w.contains(w.run("", 0, "settle", "acme", "--not-created", "--yes"), "Recorded that nothing was created")
+	w.run("", 0, "wait", "acme")
+	w.emails(1)
+	w.contains(w.run("", 3, "settle", "acme", "--not-created", "--yes"), "it has its application; nothing was changed")
+}
+
 // TestCompletion completes the names of what there is.
 func TestCompletion(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})

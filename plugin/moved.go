@@ -54,6 +54,7 @@ func makePortable(object client.Object) {
 	}
 	for _, annotation := range []string{
 		corev1.LastAppliedConfigAnnotation, v1alpha1.RequestedByAnnotation, v1alpha1.RecordCompleteAnnotation,
+		v1alpha1.NotCreatedAnnotation,
 	} {
 		delete(portable.Annotations, annotation)
 	}

@@ -41,6 +41,7 @@ var everyVerb = [][]string{
 	{"refresh", "acme", "--timeout=1s"},
 	{"refresh", "--identityservice", "default", "--timeout=1s"},
 	{"adopt", "acme", "1", "--timeout=1s"},
+	{"settle", "acme", "--not-created", "--yes", "--timeout=1s"},
 	{"decide", "acme", "Reject", "--yes", "--timeout=1s"},
 	{"decide", "acme", "Reject", "--refresh=false"},
 	{"decide", "acme", "Reject", "--dry-run=client", "-o", "yaml"},

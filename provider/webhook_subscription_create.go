@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -110,7 +109,7 @@ func (c *creation) conclude(ctx context.Context, response *client.SubscriptionRe
 		return c.recoverLostResponse(ctx, err)
 	default:
 		addRejection(c.diags, summaryCreate, err, c.plan.requestFields(c.connection.client))
-		if failure, ok := errors.AsType[*client.Error](err); ok && failure.Status == http.StatusConflict {
+		if client.KindOf(err) == client.KindConflict {
 			c.diags.AddError("The service may keep only one webhook subscription", "If the service keeps one subscription "+
 				"for the account or for a URL, use one resource for all, and import the subscription that exists.")
 		}

@@ -14,7 +14,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.result) || has(self.result) || self.nonce != oldSelf.nonce",message="cannot go away unless the call is sent once more",fieldPath=".result"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.result) || !(oldSelf.result in ['Done', 'Accepted']) || (has(self.result) && self.result in ['Done', oldSelf.result] && self.nonce == oldSelf.nonce)",message="cannot change once it is Done, and only to Done once it is Accepted",fieldPath=".result"
 // +kubebuilder:validation:XValidation:rule="self.nonce == oldSelf.nonce || (self.sends == oldSelf.sends + 1 && !has(self.result))",message="can only change when the call is sent once more",fieldPath=".nonce"
-// +kubebuilder:validation:XValidation:rule="self.sends >= oldSelf.sends - 1",message="can only go down by the last request, which did nothing",fieldPath=".sends"
+// +kubebuilder:validation:XValidation:rule="self.sends >= oldSelf.sends - 1 || (self.kind == 'Create' && self.nonce == oldSelf.nonce && has(self.answer) && self.answer == 'NotCreated')",message="can only go down by the last request, which did nothing, or if a person says that nothing was created",fieldPath=".sends"
 type Call struct {
 	// seq numbers the calls of a record, from 1.
 	// +required
@@ -169,7 +169,7 @@ const (
 
 // CallAnswer says more about the last request of a call than its result.
 //
-// +kubebuilder:validation:Enum=NotSent;Refused;Forbidden;Retryable;Duplicate;IDTooLarge
+// +kubebuilder:validation:Enum=NotSent;Refused;Forbidden;Retryable;Duplicate;IDTooLarge;NotCreated
 type CallAnswer string
 
 const (
@@ -185,4 +185,6 @@ const (
 	AnswerDuplicate CallAnswer = "Duplicate"
 	// AnswerIDTooLarge means that the answer shows an id above MaxID. The call is never sent again.
 	AnswerIDTooLarge CallAnswer = "IDTooLarge"
+	// AnswerNotCreated means that a person says that no request created an application. requestedBy names that person.
+	AnswerNotCreated CallAnswer = "NotCreated"
 )

@@ -12,7 +12,9 @@ const (
 	onlyGrows       = "can only grow: what was sent once could be sent again"
 	sentOnceMore    = "can only change when the call is sent once more"
 	resultStays     = "cannot go away unless the call is sent once more"
-	doneIsForEver   = "cannot change once it is Done, and only to Done once it is Accepted"
+	wentDown        = "can only go down by the last request, which did nothing, or if a person says that nothing was " +
+		"created"
+	doneIsForEver = "cannot change once it is Done, and only to Done once it is Accepted"
 )
 
 // begun are the fields that every call has.
@@ -165,9 +167,19 @@ spec:
 				"a proof about the last request": {
 					edit: spec(calls(`seq: 1, kind: Create, nonce: n1, sends: 2, result: Unknown`)),
 				},
+				"a person's word": {
+					edit: spec(calls(`seq: 1, kind: Create, nonce: n1, sends: 0, result: NotSent, answer: NotCreated`)),
+				},
+				"a person's word about the next one": {
+					edit: spec(calls(`seq: 1, kind: Create, nonce: n2, sends: 0, result: NotSent, answer: NotCreated`)),
+					want: []violation{
+						{"spec.calls[0].sends", wentDown},
+						{"spec.calls[0].nonce", sentOnceMore},
+					},
+				},
 				"a proof about all": {
 					edit: spec(calls(`seq: 1, kind: Create, nonce: n1, sends: 0, result: Refused`)),
-					want: []violation{{"spec.calls[0].sends", "can only go down by the last request, which did nothing"}},
+					want: []violation{{"spec.calls[0].sends", wentDown}},
 				},
 			},
 		},

@@ -1,7 +1,6 @@
 package action
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -15,6 +14,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/individuals"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -53,7 +53,8 @@ func (r *reconciliation) begin(ctx context.Context) error {
 	call = r.order(call)
 	call.Evidence, call.Generation = r.evidence, r.mandate.Generation
 	call.RequestedBy = engine.RequestedBy(r.action)
-	record, err := r.config.Ledger.Begin(context.WithoutCancel(ctx), r.record, call, r.frozen)
+	about := individuals.Frozen(r.record, r.expected, r.matching)
+	record, err := r.config.Ledger.Begin(context.WithoutCancel(ctx), r.record, call, about)
 	switch {
 	case errors.Is(err, ledger.ErrLost):
 		r.facts.record = recordFacts{}
@@ -133,8 +134,7 @@ func (r *reconciliation) send(ctx context.Context) error {
 	change, err := request(r.permit.Context(ctx), r.facts.mandate.individual)
 	r.facts.call = callFacts{phase: over, result: resultOf(change, err), notFound: idv.IsNotFound(err)}
 	r.facts.retryAfter = idv.RetryAfterOf(err)
-	accepted := engine.If(r.facts.call.result == v1alpha1.CallAccepted, idv.Accepted)
-	engine.LogAnswer(logger, cmp.Or(accepted, idv.OutcomeOf(err)), err)
+	engine.LogAnswer(logger, engine.OutcomeOf(change != nil && change.Accepted, err), err)
 	if err != nil {
 		r.failed(err)
 	}

@@ -155,9 +155,7 @@ func (r *reconciliation) identify(ctx context.Context, application *idv.Applicat
 	}
 	matching := individuals.Match(expected, application.Individuals)
 	s.unmatched = !matching.Complete
-	if r.record != nil {
-		r.frozen = individuals.Frozen(r.record, expected, matching)
-	}
+	r.expected, r.matching = expected, matching
 	id := r.facts.mandate.individual
 	s.member = slices.ContainsFunc(application.Individuals, func(i idv.Individual) bool { return i.ID == id })
 	for i, found := range matching.Individuals {

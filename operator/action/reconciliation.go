@@ -14,6 +14,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/individuals"
 )
 
 // ServiceClient is what an action needs of the client of the service. The errors are those of the client.
@@ -47,17 +48,18 @@ type reconciliation struct {
 	deadline   engine.Deadline
 
 	facts        facts
-	record       *v1alpha1.ApplicationRecord     // as it was last read or written
-	entry        *v1alpha1.Call                  // what the record has under the name; nil: nothing, or a digest
-	open         *v1alpha1.Call                  // what the record has that may be under way
-	mandate      metav1.ObjectMeta               // as it was last read
-	frozen       *v1alpha1.ApplicationRecordSpec // which individual is which, for the record; nil: it has that
-	observed     *v1alpha1.Mandate               // as it was last read, with personal data if that was live
-	reference    string                          // of the application
-	evidence     string                          // of the individual's checks before a reset
-	statusDigest string                          // of what a report depends on
-	report       file                            // personal data
-	downloaded   *idv.Report                     // what the report takes of the budget of all; closed by Release
+	record       *v1alpha1.ApplicationRecord // as it was last read or written
+	entry        *v1alpha1.Call              // what the record has under the name; nil: nothing, or a digest
+	open         *v1alpha1.Call              // what the record has that may be under way
+	mandate      metav1.ObjectMeta           // as it was last read
+	expected     []individuals.Expected      // what was sent of the individuals, as matching has them
+	matching     individuals.Matching        // of the application as it was last read
+	observed     *v1alpha1.Mandate           // as it was last read, with personal data if that was live
+	reference    string                      // of the application
+	evidence     string                      // of the individual's checks before a reset
+	statusDigest string                      // of what a report depends on
+	report       file                        // personal data
+	downloaded   *idv.Report                 // what the report takes of the budget of all; closed by Release
 }
 
 // newReconciliation collects what the MandateAction and the cached Mandate say.

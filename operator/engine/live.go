@@ -29,6 +29,19 @@ func MetadataOf(kind string, key client.ObjectKey) *metav1.PartialObjectMetadata
 	}
 }
 
+// PatchMetadata changes the metadata of an object of a kind of ours, and returns them as they are then. It fails with a
+// conflict if the object has changed since it was read.
+func PatchMetadata(
+	ctx context.Context, writer client.Writer, kind string, read client.Object, change func(client.Object),
+) (*metav1.PartialObjectMetadata, error) {
+	before := MetadataOf(kind, client.ObjectKeyFromObject(read))
+	before.ResourceVersion = read.GetResourceVersion()
+	before.Finalizers, before.Annotations = read.GetFinalizers(), read.GetAnnotations()
+	after := before.DeepCopy()
+	change(after)
+	return after, writer.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
 // ReadMetadata reads the metadata of an object of a kind of ours: right before a request that acts on a person, at the
 // API server. It returns nil if there is no such object.
 func ReadMetadata(

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,6 +32,14 @@ func IsNotification(request string) bool {
 func CompleteRecord(mandate metav1.Object) types.UID {
 	if uid := mandate.GetAnnotations()[v1alpha1.RecordCompleteAnnotation]; len(uid) <= maxUID {
 		return types.UID(uid)
+	}
+	return ""
+}
+
+// NotCreated is when the create ended of which a person says, at the Mandate, that it created nothing; "" if nobody does.
+func NotCreated(mandate metav1.Object) string {
+	if ended := mandate.GetAnnotations()[v1alpha1.NotCreatedAnnotation]; len(ended) == len(time.RFC3339)-len("07:00") {
+		return ended
 	}
 	return ""
 }
@@ -67,6 +76,7 @@ var requestChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool 
 	request, candidates := ReconcileRequest(e.ObjectNew), IDsIn(e.ObjectNew, v1alpha1.CandidateAnnotation)
 	return request != "" && request != ReconcileRequest(e.ObjectOld) ||
 		CompleteRecord(e.ObjectNew) != CompleteRecord(e.ObjectOld) ||
+		NotCreated(e.ObjectNew) != NotCreated(e.ObjectOld) ||
 		connection.VouchedAccount(e.ObjectNew) != connection.VouchedAccount(e.ObjectOld) ||
 		len(candidates) > 0 && !slices.Equal(candidates, IDsIn(e.ObjectOld, v1alpha1.CandidateAnnotation))
 }}

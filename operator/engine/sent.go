@@ -22,6 +22,14 @@ func LogSend(ctx context.Context, kind v1alpha1.CallKind, entry *v1alpha1.Call, 
 	return logger
 }
 
+// OutcomeOf is what the answer to a request proves, which the service may have accepted to carry out later.
+func OutcomeOf(accepted bool, err error) idv.Outcome {
+	if accepted && err == nil {
+		return idv.Accepted
+	}
+	return idv.OutcomeOf(err)
+}
+
 // LogAnswer logs what the answer to the request proves.
 func LogAnswer(logger logr.Logger, outcome idv.Outcome, err error) {
 	logger = logger.WithValues("outcome", outcome.String())

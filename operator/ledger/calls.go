@@ -159,6 +159,14 @@ func ended(call v1alpha1.Call, result v1alpha1.CallResult) v1alpha1.Call {
 	return call
 }
 
+// EndOf is when a call ended, as the annotation idv.mandate.io/not-created names it; "" if it is open.
+func EndOf(call *v1alpha1.Call) string {
+	if call.EndedTime == nil {
+		return ""
+	}
+	return call.EndedTime.UTC().Format(time.RFC3339)
+}
+
 // Find returns the last call of a record that is like this one; nil if there is none.
 func Find(record *v1alpha1.ApplicationRecord, like func(*v1alpha1.Call) bool) *v1alpha1.Call {
 	if i := indexOf(record, like); i >= 0 {

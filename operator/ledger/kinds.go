@@ -55,18 +55,6 @@ const minRetryInterval, maxRetryInterval = 5 * time.Minute, time.Hour
 // minDeletionInterval is instead of minRetryInterval for deletions: somebody waits at a terminal.
 const minDeletionInterval = 5 * time.Second
 
-// MaxSkew is by how much the clocks of two processes may differ.
-const MaxSkew = 10 * time.Minute
-
-// Within reports whether a time that may be of another process is less than a period ago. One from the future is by a
-// clock that is fast, says nothing of how long ago that was, and is not believed.
-func Within(period time.Duration, recorded, now time.Time) bool {
-	return now.Sub(recorded) < period && IsBelieved(recorded, now)
-}
-
-// IsBelieved reports whether a time is not from the future.
-func IsBelieved(recorded, now time.Time) bool { return !recorded.After(now.Add(MaxSkew)) }
-
 // RetryTime is when a call that the service refused for a reason that may pass is sent again, though nothing was
 // changed: after as long as it was refused before, within bounds. The zero time if it cannot be told from when that is.
 func RetryTime(record *v1alpha1.ApplicationRecord, call *v1alpha1.Call, now time.Time) time.Time {

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -54,11 +53,6 @@ func NewSalt() string {
 	var salt [16]byte
 	_, _ = rand.Read(salt[:]) // it never fails
 	return hex.EncodeToString(salt[:])
-}
-
-// MicroTime is a time in the precision in which it is recorded, so that it equals what is read.
-func MicroTime(t time.Time) metav1.MicroTime {
-	return metav1.NewMicroTime(t.Truncate(time.Microsecond))
 }
 
 // Get reads the record of a Mandate, which has its name. It returns nil if there is none, and an error if a part of it

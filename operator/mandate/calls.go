@@ -257,10 +257,7 @@ func (r *reconciliation) send(ctx context.Context) {
 func (r *reconciliation) answered(logger logr.Logger, change *idv.Change, err error) {
 	a := &r.facts.attempt
 	if err == nil {
-		a.outcome = idv.Done
-		if change.Accepted {
-			a.outcome = idv.Accepted
-		}
+		a.outcome = engine.OutcomeOf(change.Accepted, nil)
 		r.facts.application.lookup = applicationUnread
 		engine.LogAnswer(logger, a.outcome, nil)
 		return
@@ -354,12 +351,24 @@ func (r *reconciliation) resolveLost(ctx context.Context) error {
 	}
 	log.FromContext(ctx).Info("Recording what became of a call whose answer was lost",
 		"call", open.Kind, "result", result, "applicationID", r.facts.id)
-	return r.endOther(ctx, open, result)
+	return r.endOther(ctx, ledger.Ended(*open, result, r.now()))
+}
+
+// settle records that the create has no clear outcome, or that a person says that it created nothing.
+func (r *reconciliation) settle(ctx context.Context) error {
+	settled := ledger.Ended(*ledger.CreateOf(r.record), v1alpha1.CallUnknown, r.now())
+	if r.facts.record.notCreated {
+		settled.Result, settled.Answer = v1alpha1.CallNotSent, v1alpha1.AnswerNotCreated
+		settled.Sends, settled.RequestedBy = 0, engine.RequestedBy(r.mandate)
+	}
+	log.FromContext(ctx).Info("Recording what became of a create without a clear answer",
+		"result", settled.Result, "answer", settled.Answer, "reference", r.record.Spec.Reference)
+	return r.endOther(ctx, settled)
 }
 
 // endOther records what became of a call of a process that has ended, or whose answer was unclear.
-func (r *reconciliation) endOther(ctx context.Context, call *v1alpha1.Call, result v1alpha1.CallResult) error {
-	record, err := r.config.Ledger.EndOther(ctx, r.record, ledger.Ended(*call, result, r.now()))
+func (r *reconciliation) endOther(ctx context.Context, ended v1alpha1.Call) error {
+	record, err := r.config.Ledger.EndOther(ctx, r.record, ended)
 	if err != nil {
 		return r.reloadIfLost(ctx, err)
 	}

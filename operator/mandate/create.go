@@ -1,7 +1,6 @@
 package mandate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -105,8 +104,8 @@ func (r *creator) post(ctx context.Context, logger logr.Logger) error {
 	attempt.answered = r.now()
 	if err == nil {
 		attempt.id, attempt.outcome = application.ID, idv.Done
-		accepted := engine.If(application.Accepted, idv.Accepted)
-		engine.LogAnswer(logger.WithValues("applicationID", application.ID), cmp.Or(accepted, idv.Done), nil)
+		logger = logger.WithValues("applicationID", application.ID)
+		engine.LogAnswer(logger, engine.OutcomeOf(application.Accepted, nil), nil)
 		attempt.dropLargeID(&attempt.id)
 		return nil
 	}

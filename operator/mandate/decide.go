@@ -132,6 +132,7 @@ const (
 	stepReadCandidate step = "ReadCandidate" // retrieve an application that may be the Mandate's
 	stepBind          step = "Bind"          // write its id into the record, because it is this Mandate's
 	stepFinalizer     step = "Finalizer"     // put the finalizer on the Mandate, or take it off
+	stepSettle        step = "Settle"        // write into the record that a create is unclear, or what a person says of it
 	stepErase         step = "Erase"         // remove inline personal data from the spec
 
 	stepAcquireSlot         step = "AcquireSlot"         // take a slot for requests about it, if there is one
@@ -145,7 +146,8 @@ var subscribes = []step{stepReadRecord, stepBeginSubscription, stepFindSubscript
 
 // needsNoSlot are the steps that send nothing to the service, and that a reconciliation may begin with.
 var needsNoSlot = []step{
-	stepFinalizer, stepErase, stepDeposit, stepConclude, stepShowPending, stepResolveLost, stepAcquireSlot,
+	stepFinalizer, stepErase, stepDeposit, stepConclude, stepShowPending, stepResolveLost, stepSettle,
+	stepAcquireSlot,
 }
 
 // recovers are the steps that find an application again.
@@ -298,6 +300,7 @@ type recordFacts struct {
 	started      time.Time // when the last request was
 	retryAt      time.Time // when one that may succeed later is sent again
 	candidate    int64     // an id that the answer showed without the reference
+	notCreated   bool      // its outcome is unknown, and a person says that it created nothing
 	// observed is when this process first saw the call whose result is open. What is recorded is by the clock of another
 	// process, and must not be compared with the clock here to tell whether the call is under way.
 	observed time.Time

@@ -20,7 +20,7 @@ func otherAccounts() map[string]decideCase {
 		"a lost create of an account that is the same": {
 			why: "credentials that may read the application can be another account's, and nothing proves what was never seen",
 			facts: newMandate(func(f *facts) {
-				f.record = sent(91*time.Second, func(r *recordFacts) { r.account = accountRenamed })
+				f.record = unclear(91*time.Second, func(r *recordFacts) { r.account = accountRenamed })
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},

@@ -29,7 +29,7 @@ func answers() map[string]decideCase {
 		},
 		"an unknown attempt of a process with another clock": {
 			why:   "how long ago it was is not known",
-			facts: newMandate(func(f *facts) { f.record = sent(-createWindow, nil) }),
+			facts: newMandate(func(f *facts) { f.record = unclear(-createWindow, nil) }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"a create that the service does later is recorded": {

@@ -98,6 +98,11 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 			if a := f.application; a.lookup == applicationUnproven && !overdue(f.now, f.createdTime) {
 				t.Fatalf("believes what may be a proxy's word: %+v", f)
 			}
+		case stepSettle:
+			r := f.record
+			if r.id != 0 || f.id != 0 || r.result != "" && !r.notCreated || r.result == "" && (!r.sent() || f.mayBeUnderWay()) {
+				t.Fatalf("settles what may be under way, or is settled: %+v", f)
+			}
 		case stepResolveLost:
 			if f.record.open() == nil || f.mayBeUnderWay() {
 				t.Fatalf("ends a call that may be under way, or none: %+v", f)
@@ -290,7 +295,7 @@ func drawnFacts(t *rapid.T) facts {
 		[]v1alpha1.Outcome{"", "", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeExpired, v1alpha1.OutcomeDeleted},
 		[]v1alpha1.CallAnswer{
 			"", v1alpha1.AnswerNotSent, v1alpha1.AnswerRefused, v1alpha1.AnswerForbidden, v1alpha1.AnswerRetryable,
-			v1alpha1.AnswerDuplicate, v1alpha1.AnswerIDTooLarge,
+			v1alpha1.AnswerDuplicate, v1alpha1.AnswerIDTooLarge, v1alpha1.AnswerNotCreated,
 		},
 		[]v1alpha1.CallKind{
 			v1alpha1.CallCreate, v1alpha1.CallComplete, v1alpha1.CallArchive, v1alpha1.CallDelete,

@@ -86,12 +86,12 @@ func named() map[string]decideCase {
 		},
 		"what is named under another reference is not read": {
 			facts: newMandate(func(f *facts) {
-				f.record, f.create.candidates = sent(day, func(r *recordFacts) { r.otherReference = true }), []int64{7}
+				f.record, f.create.candidates = unclear(day, func(r *recordFacts) { r.otherReference = true }), []int64{7}
 			}),
 			want: wait(v1alpha1.ReasonApplicationExists),
 		},
 		"what is named after eight weeks is not read": {
-			facts: newMandate(func(f *facts) { f.record, f.create.candidates = sent(retention, nil), []int64{7} }),
+			facts: newMandate(func(f *facts) { f.record, f.create.candidates = unclear(retention, nil), []int64{7} }),
 			want:  wait(reasonVanished),
 		},
 	}

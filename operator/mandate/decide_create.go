@@ -37,7 +37,7 @@ func decideCreate(f facts) decision {
 	case f.create.unknown && !r.exists():
 		return wait(v1alpha1.ReasonOutcomeUnknown) // the ledger was lost: somebody deleted it, or its namespace
 	case mismatch(&r) != "":
-		return wait(mismatch(&r))
+		return decideDoubt(f, mismatch(&r))
 	case r.mayExist():
 		return decideUnknown(f)
 	}
@@ -106,6 +106,21 @@ func decideUnread(f facts) decision {
 	return decision{Step: stepReadRecord}
 }
 
+// decideDoubt is for a create whose outcome is not known, and that is not sent again as things are: the record says so,
+// once no request can be under way. Only of a create that has ended like that can a person say that it created nothing.
+func decideDoubt(f facts, reason string) decision {
+	r := &f.record
+	open := r.sent() && r.id == 0 && r.result == ""
+	switch {
+	case open && f.mayBeUnderWay():
+		return waitFor(reason, f.settleDelay-f.now.Sub(r.observed))
+	case open, r.notCreated && r.id == 0 && !f.create.candidatePending:
+		return decision{Step: stepSettle}
+	default:
+		return wait(reason)
+	}
+}
+
 // decideUnknown is for an attempt that may have created the application and whose answer nobody has. The same reference
 // is sent again: the service can only create it, if the first request never arrived, or call it a duplicate. A refusal
 // for another reason leaves that open, until the spec or a Secret changes.
@@ -113,7 +128,7 @@ func decideUnknown(f facts) decision {
 	r := f.record
 	switch {
 	case f.now.Sub(r.firstStarted) >= retention:
-		return wait(reasonVanished) // whatever there was, the service has deleted it
+		return decideDoubt(f, reasonVanished) // whatever there was, the service has deleted it
 	case searchesCandidates(f):
 		return decideCandidate(f)
 	case r.answer == v1alpha1.AnswerIDTooLarge:
@@ -122,11 +137,13 @@ func decideUnknown(f facts) decision {
 		return waitFor(v1alpha1.ReasonCreateAccepted, time.Hour)
 	case r.answer == v1alpha1.AnswerDuplicate, r.sends >= ledger.MaxSends(v1alpha1.CallCreate),
 		!withinCreateWindow(r.firstStarted, f.now), deadlinePassed(f):
-		return wait(v1alpha1.ReasonOutcomeUnknown)
+		return decideDoubt(f, v1alpha1.ReasonOutcomeUnknown)
+	case f.otherAccount() && f.service.AccountSought():
+		return wait(v1alpha1.ReasonAccountChanged)
 	case f.otherAccount():
-		return wait(f.accountReason())
+		return decideDoubt(f, reasonOtherAccount)
 	case r.account != accountSame: // in which the reference may be free, whatever proves that the account is the same
-		return wait(v1alpha1.ReasonOutcomeUnknown)
+		return decideDoubt(f, v1alpha1.ReasonOutcomeUnknown)
 	case r.isOpen() && f.mayBeUnderWay():
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
 	case f.create.candidatePending: // it may be this Mandate's, and then nothing has to be sent

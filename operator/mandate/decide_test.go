@@ -63,7 +63,7 @@ type decideCase struct {
 func decideCases() []map[string]decideCase {
 	return []map[string]decideCase{
 		creations(), answers(), otherAccounts(), named(), applications(), decisions(), loggedDecisions(), lostCalls(),
-		loggedCalls(), deletions(), loggedDeletions(), subscriptions(),
+		loggedCalls(), deletions(), loggedDeletions(), settlements(), subscriptions(),
 	}
 }
 
@@ -257,7 +257,7 @@ func creations() map[string]decideCase {
 		"what may exist under another reference": {
 			why: "a name has one application, ever",
 			facts: newMandate(
-				func(f *facts) { f.record = sent(time.Second, func(r *recordFacts) { r.otherReference = true }) },
+				func(f *facts) { f.record = unclear(time.Second, func(r *recordFacts) { r.otherReference = true }) },
 			),
 			want: wait(v1alpha1.ReasonApplicationExists),
 		},
@@ -275,7 +275,7 @@ func creations() map[string]decideCase {
 		"what was sent to another service is not sent to this one": {
 			why: "it would create a second application, and not find out about the first",
 			facts: newMandate(
-				func(f *facts) { f.record = sent(time.Hour, func(r *recordFacts) { r.otherURL = true }) },
+				func(f *facts) { f.record = unclear(time.Hour, func(r *recordFacts) { r.otherURL = true }) },
 			),
 			want: wait(v1alpha1.ReasonIdentityServiceMismatch),
 		},
@@ -338,7 +338,7 @@ func creations() map[string]decideCase {
 		},
 		"not by another account, in which it is free": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(91*time.Second, func(r *recordFacts) { r.account = accountOther })
+				f.record = unclear(91*time.Second, func(r *recordFacts) { r.account = accountOther })
 			}),
 			want: wait(reasonOtherAccount),
 		},
@@ -388,13 +388,13 @@ func creations() map[string]decideCase {
 		"a duplicate after an unknown attempt is final": {
 			why: "the application exists and its id is lost",
 			facts: newMandate(func(f *facts) {
-				f.record = sent(5*time.Minute, func(r *recordFacts) { r.answer, r.sends = v1alpha1.AnswerDuplicate, 2 })
+				f.record = unclear(5*time.Minute, func(r *recordFacts) { r.answer, r.sends = v1alpha1.AnswerDuplicate, 2 })
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"after that, another spec changes nothing": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(5*time.Minute, func(r *recordFacts) {
+				f.record = unclear(5*time.Minute, func(r *recordFacts) {
 					r.answer = v1alpha1.AnswerDuplicate
 					r.sends = 2
 					r.inputs = "then"
@@ -404,7 +404,7 @@ func creations() map[string]decideCase {
 		},
 		"too many unknown attempts": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(5*time.Minute, func(r *recordFacts) { r.sends = ledger.MaxSends(v1alpha1.CallCreate) })
+				f.record = unclear(5*time.Minute, func(r *recordFacts) { r.sends = ledger.MaxSends(v1alpha1.CallCreate) })
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
@@ -414,27 +414,27 @@ func creations() map[string]decideCase {
 		},
 		"an unknown attempt after an hour": {
 			why:   "somebody may have deleted the application, and the service would create it again",
-			facts: newMandate(func(f *facts) { f.record = sent(createWindow, nil) }),
+			facts: newMandate(func(f *facts) { f.record = unclear(createWindow, nil) }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"an unknown attempt that is nearly eight weeks old": {
 			why:   "the service may forget the reference with the application, and create again",
-			facts: newMandate(func(f *facts) { f.record = sent(50*day, nil) }),
+			facts: newMandate(func(f *facts) { f.record = unclear(50*day, nil) }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"the first attempt counts, not the last": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(createWindow, func(r *recordFacts) { r.observed, r.sends = now.Add(-5*time.Minute), 2 })
+				f.record = unclear(createWindow, func(r *recordFacts) { r.observed, r.sends = now.Add(-5*time.Minute), 2 })
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"an unknown attempt beyond eight weeks": {
-			facts: newMandate(func(f *facts) { f.record = sent(57*day, nil) }),
+			facts: newMandate(func(f *facts) { f.record = unclear(57*day, nil) }),
 			want:  wait(reasonVanished),
 		},
 		"createBefore forbids the second attempt too": {
 			facts: newMandate(func(f *facts) {
-				f.record, f.create.createBefore = sent(5*time.Minute, nil), now.Add(-time.Minute)
+				f.record, f.create.createBefore = unclear(5*time.Minute, nil), now.Add(-time.Minute)
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -62,8 +62,8 @@ func (r *deleter) ordersStill(live *v1alpha1.Mandate) bool {
 // Archiving may e-mail individuals, so the Mandate says that it was begun. A deletion e-mails nobody, and is repeated.
 func (r *deleter) beginUnrecorded(ctx context.Context, kind v1alpha1.CallKind, started time.Time) error {
 	if kind == v1alpha1.CallArchive {
-		patched, err := r.patchMetadata(ctx, func(after *metav1.PartialObjectMetadata) {
-			after.Annotations = map[string]string{v1alpha1.ArchivingAnnotation: "true"}
+		patched, err := r.patchMetadata(ctx, func(o client.Object) {
+			o.SetAnnotations(labels.Merge(o.GetAnnotations(), labels.Set{v1alpha1.ArchivingAnnotation: "true"}))
 		})
 		if !patched {
 			return err
@@ -83,30 +83,21 @@ func (r *deleter) send(ctx context.Context) (*idv.Change, error) {
 
 // setFinalizer puts the finalizer on a Mandate whose deletionPolicy needs it, and takes it off one that may go.
 func (r *deleter) setFinalizer(ctx context.Context) error {
+	change := controllerutil.AddFinalizer
 	if r.facts.deletion.finalizer {
 		r.report(ctx, r.facts)
+		change = controllerutil.RemoveFinalizer
 	}
-	patched, err := r.patchMetadata(ctx, func(after *metav1.PartialObjectMetadata) {
-		if r.facts.deletion.finalizer {
-			controllerutil.RemoveFinalizer(after, v1alpha1.ApplicationFinalizer)
-		} else {
-			controllerutil.AddFinalizer(after, v1alpha1.ApplicationFinalizer)
-		}
-	})
+	patched, err := r.patchMetadata(ctx, func(o client.Object) { change(o, v1alpha1.ApplicationFinalizer) })
 	if patched {
 		r.facts.deletion.finalizer = !r.facts.deletion.finalizer
 	}
 	return err
 }
 
-// patchMetadata changes the Mandate as it was read. It reports false if that is not the Mandate as it is. Only the
-// metadata is sent and returned, because a whole Mandate has personal data.
-func (r *deleter) patchMetadata(ctx context.Context, change func(*metav1.PartialObjectMetadata)) (bool, error) {
-	before := engine.MetadataOf("Mandate", r.name())
-	before.ResourceVersion, before.Finalizers = r.mandate.ResourceVersion, r.mandate.Finalizers
-	after := before.DeepCopy()
-	change(after)
-	err := r.metadata.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+// patchMetadata changes the Mandate as it was read. It reports false if that is not the Mandate as it is.
+func (r *deleter) patchMetadata(ctx context.Context, change func(client.Object)) (bool, error) {
+	after, err := engine.PatchMetadata(ctx, r.metadata, "Mandate", r.mandate, change)
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 		r.facts.failureReason = reasonStaleCache

@@ -3,6 +3,7 @@ package mandate
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -47,6 +48,7 @@ func (e evidenceFacts) holds(seen string) bool {
 type seenEvidence struct {
 	evidenceFacts
 	content uint64 // of what the service shows, without the key
+	states  uint64 // the same, without results
 	// newRounds are the resets after which another round was read, by the names of the individuals. It is not changed,
 	// but replaced.
 	newRounds *newRounds
@@ -68,8 +70,8 @@ func valuesHash(values func(encode func(any))) uint64 {
 	return digest.Sum64()
 }
 
-// contentOf is of all that evidence is of but resets.
-func contentOf(found []*idv.Individual) uint64 {
+// contentOf is of all that evidence is of but resets, with the results of checks or without.
+func contentOf(found []*idv.Individual, results bool) uint64 {
 	return valuesHash(func(encode func(any)) {
 		for _, individual := range found {
 			if individual == nil {
@@ -80,7 +82,10 @@ func contentOf(found []*idv.Individual) uint64 {
 				encode(individual.State)
 			}
 			for _, c := range individual.Checks {
-				encode([]any{c.ID, c.Name, c.State, c.Results.Reveal()})
+				encode([]any{c.ID, c.Name, c.State})
+				if results {
+					encode(c.Results.Reveal())
+				}
 			}
 		}
 	})
@@ -109,7 +114,7 @@ func (p *projection) content() uint64 {
 func (r *actor) observeEvidence() {
 	state := r.local()
 	e, seen := &r.facts.application.evidence, state.evidence
-	content := contentOf(r.matching.Individuals)
+	content := contentOf(r.matching.Individuals, true)
 	shown := r.mandate.Status.Evidence
 	same := r.projection.content() == projectionOf(&r.mandate.Status).content()
 	unchanged := same && shown != "" && seen.content == content && seen.shown == shown && !state.recordOutdated()
@@ -151,16 +156,16 @@ func (r *actor) computeEvidence() {
 	before := r.applicationWith(func(i, c int) string { return cmp.Or(r.seenBy(i, c), r.rounds[i].checks[c]) })
 	a.evidence.shown, a.evidence.reviewed = evidence.Number(now, number), evidence.Number(before, number)
 	a.evidence.checks, a.resetSent = r.checksState(), r.resetAwaited()
-	r.rememberEvidence(contentOf(r.matching.Individuals))
+	r.rememberEvidence(contentOf(r.matching.Individuals, true))
 }
 
 // changes is how often the evidence has changed, other than by reviews that the spec asks for: the status shows what it
 // was before them, or after some of them. It shows no checks while individuals are unmatched: then it may be either.
 func (r *actor) changes() int {
 	digest, number := evidence.Parse(r.mandate.Status.Evidence)
-	before := r.evidenceWithReviewed(func(shown, seen string) bool { return shown == seen || shown == "" })
-	after := r.evidenceWithReviewed(func(shown, seen string) bool { return shown == seen })
-	if digest != before && digest != after {
+	before := func(shown, seen string) bool { return shown == seen || shown == "" }
+	after := func(shown, seen string) bool { return shown == seen }
+	if digest != r.evidenceWithReviewed(before) && digest != r.evidenceWithReviewed(after) {
 		number++
 	}
 	return max(number, 1)
@@ -196,14 +201,62 @@ func (r *actor) key() evidence.Key { return evidence.Key(r.record.Spec.Salt) }
 
 // rememberEvidence keeps since when the evidence is what it is.
 func (r *actor) rememberEvidence(content uint64) {
-	e := &r.facts.application.evidence
+	e, states := &r.facts.application.evidence, contentOf(r.matching.Individuals, false)
 	r.learn(func(s *localState) {
-		e.since = s.evidence.since
-		if s.evidence.shown != e.shown || s.evidence.checks != e.checks {
+		seen := &s.evidence
+		e.since = seen.since
+		if seen.shown != e.shown || seen.checks != e.checks {
 			e.since = r.facts.now
 		}
-		s.evidence.evidenceFacts, s.evidence.content = *e, content
+		switch {
+		case seen.content == 0, seen.content == content:
+		case seen.states == states:
+			s.unstable = s.unstable.again(r.changedCheck(), r.facts.now)
+		default:
+			s.unstable = nil
+		}
+		seen.evidenceFacts = *e
+		seen.content, seen.states = content, states
 	})
+}
+
+// changedCheck is the first check whose evidence is not the one that the status shows.
+func (r *actor) changedCheck() string {
+	for i := range r.rounds {
+		for c, now := range r.rounds[i].checks {
+			if id := r.matching.Individuals[i].Checks[c].ID; r.shownAt(i, c, id) != now {
+				return fmt.Sprintf("status.individuals[%s].checks[%d]", r.mandate.Spec.Individuals[i].Name, id)
+			}
+		}
+	}
+	return "status.evidence"
+}
+
+// instability is how evidence changes while no state does. It is not changed, but replaced.
+type instability struct {
+	field   string      // which changed last
+	changes []time.Time // the last ones
+}
+
+// maxUnstable is how many changes of that kind within an hour are not worth a word.
+const maxUnstable = 3
+
+func (i *instability) again(field string, now time.Time) *instability {
+	changes := []time.Time{now}
+	if i != nil {
+		changes = append(changes, i.changes[:min(len(i.changes), maxUnstable)]...)
+	}
+	return &instability{field: field, changes: changes}
+}
+
+// problems name what makes decisions outdated that nobody could have made in time.
+func (i *instability) problems(now time.Time) []v1alpha1.Problem {
+	if i == nil || len(i.changes) <= maxUnstable || now.Sub(i.changes[maxUnstable]) >= time.Hour {
+		return nil
+	}
+	return []v1alpha1.Problem{problem(i.field, v1alpha1.ReasonEvidenceUnstable,
+		"The service shows other results of the check again and again, although its state stays. Decisions and reviews "+
+			"on evidence are soon outdated: make them at the service.")}
 }
 
 // showEvidence writes it into a status that shows the application.

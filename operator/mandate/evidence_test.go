@@ -57,3 +57,55 @@ func TestResetAwaited(t *testing.T) {
 		}
 	}
 }
+
+// Results that change again and again, while no state does, are said: nobody can decide on such evidence.
+func TestUnstableEvidence(t *testing.T) {
+	t.Parallel()
+	type read struct {
+		after         time.Duration
+		state, result string
+	}
+	steady := func(results ...string) (reads []read) {
+		for _, result := range results {
+			reads = append(reads, read{time.Minute, "passed", result})
+		}
+		return reads
+	}
+	flapping := steady("a", "b", "a", "b", "a")
+	for name, test := range map[string]struct {
+		reads []read
+		want  bool
+	}{
+		"the same":                  {steady("a", "a", "a", "a", "a"), false},
+		"three changes":             {flapping[:4], false},
+		"four changes":              {flapping, true},
+		"four changes within hours": {append(steady("a", "b", "a", "b"), read{time.Hour, "passed", "a"}), false},
+		"and a state in between": {
+			append(steady("a", "b", "a"), read{0, "failed", "a"}, flapping[0], flapping[1]), false,
+		},
+		"and a state that follows":     {append(flapping[:5:5], read{0, "failed", "a"}), false},
+		"and many after an hour":       {append(append(steady("a"), read{time.Hour, "passed", "b"}), flapping...), true},
+		"the same, long afterwards":    {append(flapping[:5:5], read{time.Hour, "passed", "a"}), false},
+		"the same, shortly afterwards": {append(flapping[:5:5], read{time.Minute, "passed", "a"}), true},
+	} {
+		states, at := &engine.LocalState[localState]{}, now
+		var problems []v1alpha1.Problem
+		for _, shown := range test.reads {
+			at = at.Add(shown.after)
+			check := idv.Check{
+				ID: 5, State: idv.State{Name: shown.state}, Results: idv.Hide(shown.result),
+			}
+			r := reviewing(&v1alpha1.Mandate{}, check)
+			r.states, r.facts.now = states, at
+			r.application = &idv.Application{}
+			r.computeEvidence()
+			problems = r.local().unstable.problems(at)
+		}
+		if (len(problems) == 1) != test.want {
+			t.Errorf("%s: the problems are %+v", name, problems)
+		}
+		if test.want && problems[0].Field != "status.individuals[jane].checks[5]" {
+			t.Errorf("%s: the field is %s", name, problems[0].Field)
+		}
+	}
+}

@@ -62,6 +62,12 @@ func guards() map[string]explore.Guard {
 			Off:      "case ON && r.isOpen() && f.mayBeUnderWay():",
 			CaughtBy: "TestExplore/crashes and lost answers", Fails: "TestExplore/crashes_and_lost_answers",
 		},
+		"settled by a person": {
+			Why: "the request may still be under way", File: "decide_create.go",
+			Old:      "	case open && f.mayBeUnderWay():",
+			Off:      "	case ON && open && f.mayBeUnderWay():",
+			CaughtBy: "TestDecide", Fails: "TestDecide/too_many_unknown_attempts,_of_which_the_last_may_be_under_way",
+		},
 		"half of the settle delay": {
 			Why: "another operator may have taken over the attempt", File: decideFile,
 			Old: "f.now.Sub(a.started) > f.settleDelay/2:", Off: "ON && f.now.Sub(a.started) > f.settleDelay/2:",

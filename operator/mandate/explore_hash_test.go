@@ -79,6 +79,7 @@ var states = explore.NewSchema(map[string]explore.Field{
 	"mandate.facts.now":                   explore.LeftOut("it is always the present"),
 	"mandate.facts.problems":              explore.LeftOut(forPeople),
 	"mandate.localState.refused":          explore.LeftOut(forPeople),
+	"mandate.localState.unstable":         explore.LeftOut(forPeople),
 	"v1alpha1.MandateStatus.Problems":     explore.LeftOut(forPeople),
 
 	"mandate.localState.readAt":          explore.LeftOut(anyTime + ": resume resets it"),

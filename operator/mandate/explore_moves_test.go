@@ -50,6 +50,7 @@ const (
 	wipe                  // the same, without any record
 	reinstate             // a tool makes the records of the backup anew
 	attest                // a person says that such a record lacks nothing
+	vouch                 // a person says that a create without an answer created nothing, and is right
 	reset                 // the individual is reset: the checks begin again
 	checkPass             // the check passes by itself
 	act                   // an action resets the individual, and the checks stay as they are
@@ -103,6 +104,7 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 	}
 	restoreMoves(s, spend)
 	x.reinstateMoves(s, spend)
+	vouchMoves(s, spend)
 	individualMoves(s, spend)
 	actionMoves(s, spend)
 	notificationMoves(s, spend)

@@ -46,6 +46,21 @@ func (x *explorer) reinstateMoves(s *state, spend spender) {
 	}
 }
 
+// vouchMoves are what a person says, who is right, of creates without an answer.
+func vouchMoves(s *state, spend spender) {
+	for _, name := range sorted(s.world.mandates) {
+		create := ledger.CreateOf(s.world.records[name])
+		if create == nil || create.Result != v1alpha1.CallUnknown || s.world.wasEverSent(name) {
+			continue
+		}
+		spend(vouch, "a person says that nothing was created for "+name, changed(func(w *world) {
+			m := w.mandates[name].DeepCopy()
+			m.Annotations = map[string]string{v1alpha1.NotCreatedAnnotation: ledger.EndOf(create)}
+			w.store(m)
+		}))
+	}
+}
+
 // isBackedUp reports whether the backup has a record of every name that has one, with more than the first create under
 // way: that one does not tell, and is sent again within an hour. It creates twice only if somebody also deletes the
 // application at the service within that hour.

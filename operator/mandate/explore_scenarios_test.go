@@ -305,6 +305,10 @@ func scenarios() map[string]scenario {
 			mandates: one,
 			allow:    map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, half: 2},
 		},
+		"a person says that nothing was created": {
+			why:      "then another reference, or another account, may have it",
+			mandates: one, allow: map[move]uint8{vouch: 2, lose: 2, half: 3, reword: 1, exchange: 1, crash: 1},
+		},
 		"records made anew by a tool": {
 			mandates: one,
 			allow: map[move]uint8{

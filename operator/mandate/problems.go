@@ -47,6 +47,7 @@ func problem(field, reason, message string, names ...any) v1alpha1.Problem {
 func (r *reconciliation) showProblems(status *v1alpha1.MandateStatus, reason string) {
 	found := slices.Concat(
 		r.problemsOf(reason), r.ruleProblems(status), r.subscriptionProblems(status), r.erasureProblems(),
+		r.evidenceProblems(status),
 	)
 	status.Problems = found[:min(len(found), v1alpha1.MaxProblems)]
 }
@@ -379,6 +380,14 @@ func (r *reconciliation) ruleProblems(status *v1alpha1.MandateStatus) (found []v
 			"The service counts checks that wait, or shows the checks from before the last reset."))
 	}
 	return found
+}
+
+// evidenceProblems say that decisions are outdated before anybody can make them.
+func (r *reconciliation) evidenceProblems(status *v1alpha1.MandateStatus) []v1alpha1.Problem {
+	if status.Outcome != "" {
+		return nil
+	}
+	return r.local().unstable.problems(r.facts.now)
 }
 
 // subscriptionProblems say why the service refused to subscribe the application.

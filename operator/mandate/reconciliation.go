@@ -368,6 +368,8 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		return r.creator.deposit(ctx)
 	case stepResolveLost:
 		return r.resolveLost(ctx)
+	case stepSettle:
+		return r.settle(ctx)
 	case stepShowPending:
 		r.showPending(ctx)
 	case stepRead:
@@ -392,7 +394,7 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		r.subscriber.find(ctx)
 	case stepResolveSubscription:
 		entry := r.facts.record.made(subscribeOrder())
-		err := r.endOther(ctx, entry, r.subscriber.result())
+		err := r.endOther(ctx, ledger.Ended(*entry, r.subscriber.result(), r.now()))
 		r.subscriber.retryOn(ctx, "Failed to record the subscription that was found", err)
 	}
 	return nil

@@ -3,7 +3,6 @@ package mandate
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -60,7 +59,7 @@ func (r *scope) setRecord(record *v1alpha1.ApplicationRecord) {
 			found.account = accountRenamed
 		}
 		found.restored = ledger.IsRestored(record, engine.CompleteRecord(r.mandate))
-		found.setCreate(record, r.now())
+		found.setCreate(record, engine.NotCreated(r.mandate), r.now())
 		found.observed = r.firstSeen(ledger.Open(record))
 	}
 	r.facts.record = found
@@ -72,8 +71,8 @@ func (r *scope) setRecord(record *v1alpha1.ApplicationRecord) {
 	r.recordSet = true
 }
 
-// setCreate takes over what a record says of the create.
-func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord, now time.Time) {
+// setCreate takes over what a record says of the create, and what a person says of the one that ended then.
+func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord, notCreated string, now time.Time) {
 	create := ledger.CreateOf(record)
 	if create == nil {
 		return
@@ -82,6 +81,7 @@ func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord, now time.Tim
 	f.answer, f.inputs = create.Answer, create.Inputs
 	f.firstStarted = create.FirstStartedTime.Time
 	f.started, f.retryAt = create.StartedTime.Time, ledger.RetryTime(record, create, now)
+	f.notCreated = create.Result == v1alpha1.CallUnknown && ledger.EndOf(create) == notCreated
 	if create.CandidateID != nil {
 		f.candidate = *create.CandidateID
 	}
@@ -140,7 +140,7 @@ func (r *reconciliation) conclusion(entry *v1alpha1.Call) v1alpha1.Call {
 		result = v1alpha1.CallDone
 	case answer == "" || answer == v1alpha1.AnswerIDTooLarge:
 		result = v1alpha1.CallAccepted
-	case a.phase == attemptAnswered && a.outcome == idv.Unknown: // see isBusy
+	case a.phase == attemptAnswered && a.outcome == idv.Unknown: // turned away
 		sends = max(1, sends-1)
 	case entry.Sends == 1:
 		result, sends = resultOf(answer), 0
@@ -165,20 +165,13 @@ func answerOf(a attemptFacts) v1alpha1.CallAnswer {
 	return a.answer
 }
 
-// isBusy reports whether a limiter or a gateway has probably kept a request from the service. That proves nothing. But
-// to send the same reference again is safe, so such requests count as one, and not among those whose answers were lost.
-func isBusy(err error) bool {
-	status := idv.StatusOf(err)
-	return idv.OutcomeOf(err) == idv.Unknown &&
-		(status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable)
-}
-
 // refusalOf says what an error proves of a request; "" if it may have been carried out. What is refused because of who
-// asks, or how often, counts as not sent.
+// asks, or how often, counts as not sent. To send the same reference again is safe, so creates that were turned away
+// count as one, and not among those whose answers were lost.
 func refusalOf(kind v1alpha1.CallKind, err error) v1alpha1.CallAnswer {
 	create, cause := kind == v1alpha1.CallCreate, idv.KindOf(err)
 	switch outcome := idv.OutcomeOf(err); {
-	case create && isBusy(err):
+	case create && idv.IsTurnedAway(err):
 		return v1alpha1.AnswerRetryable
 	case !outcome.NothingDone():
 		return ""

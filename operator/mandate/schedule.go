@@ -233,6 +233,7 @@ type localState struct {
 	unsent       string           // the nonce of a call whose begin had no answer; it was not sent
 	left         int64            // the generation of which the reconciliation before left something to do; 0: none
 	evidence     seenEvidence     // what decisions are compared with
+	unstable     *instability     // of the evidence
 	// recordChanges is how many changes of the record by others this process was told of, and recordShown how many of them
 	// the evidence in the status is of.
 	recordChanges, recordShown int

@@ -5,7 +5,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,14 +61,14 @@ func (a accounts) peers(ctx context.Context, of connection.Service) (peers, erro
 // annotate sets annotations, if the object has not changed since it was read; "" removes one. If the cache is behind,
 // that is a conflict.
 func (a accounts) annotate(ctx context.Context, kind string, read client.Object, annotations map[string]string) error {
-	before := engine.MetadataOf(kind, client.ObjectKeyFromObject(read))
-	before.ResourceVersion, before.Annotations = read.GetResourceVersion(), read.GetAnnotations()
-	after := before.DeepCopy()
-	for name, value := range annotations {
-		metav1.SetMetaDataAnnotation(&after.ObjectMeta, name, value)
-		if value == "" {
-			delete(after.Annotations, name)
+	_, err := engine.PatchMetadata(ctx, a.metadata, kind, read, func(o client.Object) {
+		merged := labels.Merge(o.GetAnnotations(), annotations)
+		for name, value := range annotations {
+			if value == "" {
+				delete(merged, name)
+			}
 		}
-	}
-	return a.metadata.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		o.SetAnnotations(merged)
+	})
+	return err
 }

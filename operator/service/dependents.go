@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -90,16 +89,14 @@ func showsNothing(m *v1alpha1.Mandate) bool {
 
 // setFinalizer patches the metadata, and updates the service that was read.
 func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, service connection.Service, set bool) error {
-	before := engine.MetadataOf(string(key.Kind), key.ObjectKey())
-	before.ResourceVersion, before.Finalizers = service.GetResourceVersion(), slices.Clone(service.GetFinalizers())
-	after := before.DeepCopy()
+	change := controllerutil.RemoveFinalizer
 	if set {
-		controllerutil.AddFinalizer(after, v1alpha1.ServiceFinalizer)
-	} else {
-		controllerutil.RemoveFinalizer(after, v1alpha1.ServiceFinalizer)
+		change = controllerutil.AddFinalizer
 	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.config.Metadata.Patch(ctx, after, patch); err != nil {
+	after, err := engine.PatchMetadata(ctx, r.config.Metadata, string(key.Kind), service, func(o client.Object) {
+		change(o, v1alpha1.ServiceFinalizer)
+	})
+	if err != nil {
 		return err
 	}
 	service.SetFinalizers(after.Finalizers)
@@ -162,6 +159,9 @@ func (r *Reconciler) dependents(
 	var mandates v1alpha1.MandateList
 	err = r.config.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace),
 		client.MatchingFields{connection.MandateField: key.String()}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return found, err
+	}
 	begun := r.config.Connections.Begun(key)
 	for i := range mandates.Items {
 		mandate := &mandates.Items[i]
@@ -174,7 +174,7 @@ func (r *Reconciler) dependents(
 	for shown := range begun { // or gone
 		r.config.Connections.SetBegun(key, shown, false)
 	}
-	return found, err
+	return found, nil
 }
 
 func (d *dependents) add(m *v1alpha1.Mandate, names lifecycle.Names) {

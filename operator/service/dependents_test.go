@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"errors"
+	"io"
 	"testing"
 	"time"
 
@@ -72,11 +74,12 @@ func TestApplicationsMissing(t *testing.T) {
 type cached struct {
 	client.Reader
 	mandates []v1alpha1.Mandate
+	err      error
 }
 
 func (c cached) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
 	into.(*v1alpha1.MandateList).Items = c.mandates
-	return nil
+	return c.err
 }
 
 // A Mandate whose create has begun needs its service, for as long as the cache does not show what became of it.
@@ -91,6 +94,7 @@ func TestBegunMandatesNeedTheService(t *testing.T) {
 	deleted.DeletionTimestamp = new(metav1.Now())
 	for what, c := range map[string]struct {
 		mandates      []v1alpha1.Mandate
+		err           error
 		needed, begun int
 	}{
 		"shows nothing yet":     {mandates: []v1alpha1.Mandate{acme}, needed: 1, begun: 1},
@@ -98,14 +102,15 @@ func TestBegunMandatesNeedTheService(t *testing.T) {
 		"has its outcome":       {mandates: []v1alpha1.Mandate{decided}},
 		"may go":                {mandates: []v1alpha1.Mandate{deleted}},
 		"is gone":               {},
+		"nobody can tell":       {err: io.ErrUnexpectedEOF, begun: 1},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			connections := connection.NewRegistry(0)
 			connections.SetBegun(key, name, true)
-			r := &Reconciler{config: Config{Cache: cached{mandates: c.mandates}, Connections: connections}}
+			r := &Reconciler{config: Config{Cache: cached{mandates: c.mandates, err: c.err}, Connections: connections}}
 			found, err := r.dependents(t.Context(), key, lifecycle.Names{})
-			if begun := connections.Begun(key).Len(); err != nil || found.needed != c.needed || begun != c.begun {
+			if begun := connections.Begun(key).Len(); !errors.Is(err, c.err) || found.needed != c.needed || begun != c.begun {
 				t.Errorf("needed by %d, want %d; %d begun, want %d; %v", found.needed, c.needed, begun, c.begun, err)
 			}
 		})

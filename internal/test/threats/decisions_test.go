@@ -51,6 +51,19 @@ var decisions = map[string][]control{
 			in:  inConfig, test: "TestPolicyOfAdoption",
 		},
 	},
+	"an editor says that a create without an answer created nothing, so that the operator e-mails again": {
+		{
+			off: "a person's word about a create needs no verb", file: adoptPolicy,
+			old: "|| !variables.notCreated.hasValue() || variables.mayAdopt", new: "|| true",
+			in: inConfig, test: "TestPolicyOfAdoption",
+		},
+		{
+			off: "a person's word is about any create", file: "operator/mandate/records.go",
+			old: "&& ledger.EndOf(create) == notCreated",
+			new: "&& (ledger.EndOf(create) == notCreated || !ON && notCreated != \"\")",
+			in: inOperator, test: "TestCreateAfterOneThatCreatedNothing",
+		},
+	},
 	"an editor puts other people, another type or another service under a decision, before the application exists": {
 		{
 			off: "people change under a decision", file: policy,
