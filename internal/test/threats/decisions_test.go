@@ -61,7 +61,7 @@ var decisions = map[string][]control{
 			off: "a person's word is about any create", file: "operator/mandate/records.go",
 			old: "&& ledger.EndOf(create) == notCreated",
 			new: "&& (ledger.EndOf(create) == notCreated || !ON && notCreated != \"\")",
-			in: inOperator, test: "TestCreateAfterOneThatCreatedNothing",
+			in:  inOperator, test: "TestCreateAfterOneThatCreatedNothing",
 		},
 	},
 	"an editor puts other people, another type or another service under a decision, before the application exists": {
