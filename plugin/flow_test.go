@@ -352,7 +352,7 @@ func TestSettle(t *testing.T) {
 	w.contains(w.run("", 3, "wait", "acme"), "a person must act first (OutcomeUnknown)")
 	w.contains(w.run("", 0, "status", "acme"), "kubectl mandate settle -n "+w.namespace+" acme --not-created")
 	w.contains(w.run("", 1, "settle", "acme"), "say what became of the create: --not-created")
-	w.contains(w.run("", 5, "settle", "acme", "--not-created"), "its individuals are e-mailed twice", "Add --yes to confirm")
+	w.contains(w.run("", 5, "settle", "acme", "--not-created"), "its individuals are e-mailed twice", "Add --yes")
 	w.contains(w.run("", 0, "settle", "acme", "--not-created", "--yes"), "Recorded that nothing was created")
 	w.run("", 0, "wait", "acme")
 	w.emails(1)

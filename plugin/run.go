@@ -127,7 +127,8 @@ func New(streams Streams, version string) *cobra.Command {
 	})
 	s.addFlags(root)
 	root.AddCommand(
-		s.statusCommand(), s.historyCommand(), s.explainCommand(), s.waitCommand(), s.refreshCommand(), s.adoptCommand(), s.settleCommand(),
+		s.statusCommand(), s.historyCommand(), s.explainCommand(), s.waitCommand(), s.refreshCommand(), s.adoptCommand(),
+		s.settleCommand(),
 		s.decideCommand(), s.reviewCommand(), s.resendCommand(), s.resetCommand(), s.reportCommand(),
 		s.suspendCommand(), s.resumeCommand(), s.eraseCommand(), s.checkConnectionCommand(), s.checkCommand(version),
 		s.versionCommand(version), s.optionsCommand(), s.planCommand(), s.exportCommand(), s.importCommand(),

@@ -201,8 +201,8 @@ func IsRefusal(err error) bool {
 // IsTurnedAway reports whether a limiter or a gateway, by its status, has kept a request from the service: 429 or 503
 // without the service's own word. That proves nothing.
 func IsTurnedAway(err error) bool {
-	e := failureOf(err)
-	return e.Outcome == Unknown && slices.Contains([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable}, e.Status)
+	e, statuses := failureOf(err), []int{http.StatusTooManyRequests, http.StatusServiceUnavailable}
+	return e.Outcome == Unknown && slices.Contains(statuses, e.Status)
 }
 
 // IsServiceFault reports whether a failure is about the service or the way to it, and not about what was asked. Other

@@ -36,7 +36,8 @@ func CompleteRecord(mandate metav1.Object) types.UID {
 	return ""
 }
 
-// NotCreated is when the create ended of which a person says, at the Mandate, that it created nothing; "" if nobody does.
+// NotCreated is when the create ended of which a person says, at the Mandate, that it created nothing; "" if nobody
+// does.
 func NotCreated(mandate metav1.Object) string {
 	if ended := mandate.GetAnnotations()[v1alpha1.NotCreatedAnnotation]; len(ended) == len(time.RFC3339)-len("07:00") {
 		return ended
