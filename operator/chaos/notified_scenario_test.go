@@ -2,6 +2,7 @@ package chaos_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -46,7 +47,7 @@ const notificationToken = "canary-token-of-the-sender-of-notifications"
 
 func (n *notifiedScenario) run(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		n.subscribe, n.createMandates, n.forge, n.waitBound, n.waitSubscribed,
+		n.subscribe, n.createMandates, n.forge, n.waitBound, n.waitSubscribed, n.checkLog,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -189,6 +190,14 @@ func (n *notifiedScenario) waitSubscribed(ctx context.Context) error {
 		if found := len(webhooks.WithURL(n.url)); found != want {
 			return fmt.Errorf("the application of %s has %d subscriptions, and not %d", name, found, want)
 		}
+	}
+	return nil
+}
+
+// checkLog compares the log of each Mandate with the requests that the service received.
+func (n *notifiedScenario) checkLog(ctx context.Context) error {
+	if problems := n.logProblems(ctx, lossyMandates); len(problems) > 0 {
+		return errors.New(strings.Join(problems, "; "))
 	}
 	return nil
 }

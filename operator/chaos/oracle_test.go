@@ -77,7 +77,7 @@ func (s *scenario) differences(ctx context.Context) string {
 		if s.idUnknown(mandate) {
 			want = s.unknownSummary(mandate, &seen)
 		}
-		if call := openCall(s.record(ctx, mandate)); call != nil {
+		if call := ledger.Open(s.record(ctx, mandate)); call != nil {
 			lines = append(lines, fmt.Sprintf("%s: %s has no result in the log", mandate, call.Kind))
 		}
 		if got := s.mandateSummary(ctx, mandate, &seen); got != want {
@@ -261,7 +261,7 @@ func (s *scenario) violations(ctx context.Context) []string {
 				"and the ledger does not have it")
 		}
 	}
-	return slices.Concat(found, s.unrequested(), s.logProblems(ctx), s.excessRequests(), s.leaks(ctx))
+	return slices.Concat(found, s.unrequested(), s.logProblems(ctx, mandates), s.excessRequests(), s.leaks(ctx))
 }
 
 func (s *scenario) countEmails(seen *snapshot) (found []string) {
