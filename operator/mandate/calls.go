@@ -223,8 +223,21 @@ func (r *reconciliation) ordersStill(ctx context.Context, live *v1alpha1.Mandate
 	case kind == v1alpha1.CallSubscribe:
 		return r.subscriber.verify(ctx)
 	default:
-		return r.actor.ordersStill(live, r.attempted())
+		return r.actor.ordersStill(live, r.attempted()) && r.showsStill(ctx)
 	}
+}
+
+// showsStill reports whether the application shows what a decision or a review is about. If the last read of it is so
+// long ago that it may not, as with a slow API server, it is read again.
+func (r *reconciliation) showsStill(ctx context.Context) bool {
+	if r.attempted().Evidence == "" || r.facts.now.Sub(r.local().read) <= engine.MaxLookAge {
+		return true
+	}
+	before, stage := contentOf(r.matching.Individuals, true), r.facts.application.stage
+	r.observer.read(ctx)
+	a := &r.facts.application
+	return r.facts.failureReason == "" && a.read() && a.reference != referenceOther && !a.differs && !a.unmatched() &&
+		a.stage == stage && contentOf(r.matching.Individuals, true) == before
 }
 
 // send sends the call, once. A shutdown does not cut it short: the client sees to that, and Drain waits for it.

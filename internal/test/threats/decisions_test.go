@@ -88,6 +88,11 @@ var decisions = map[string][]control{
 	},
 	"a decision is carried out about other checks than its author has seen, because they have changed or were reset": {
 		explored(inMandate, "decision on evidence"), explored(inMandate, "decision by a rule"),
+		{
+			off: "a decision is sent after a slow begin", file: "operator/mandate/calls.go",
+			old: "&& r.showsStill(ctx)", new: "&& (!ON || r.showsStill(ctx))",
+			in: inOperator, test: "TestDecisionThatIsRecordedSlowly",
+		},
 	},
 	"a review is carried out on another check than its author has seen, because the individual was reset": {
 		explored(inMandate, "review on evidence"), explored(inMandate, "review carried out"),

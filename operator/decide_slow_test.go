@@ -1,0 +1,64 @@
+package operator_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+// The API server takes longer to record a decision than what a look is good for. So the operator looks again at what
+// the decision is about, and sends it only if that is what its author has seen.
+func TestDecisionThatIsRecordedSlowly(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		meanwhile func(*world, *v1alpha1.Mandate)
+		acts      string
+	}{
+		"nothing changes": {func(*world, *v1alpha1.Mandate) {}, "[complete_application: 1]"},
+		"an individual is reset": {func(w *world, m *v1alpha1.Mandate) {
+			_, err := w.client(w.url).ResetIndividual(t.Context(), m.Status.Individuals[0].ID)
+			w.check(err)
+		}, "[]"},
+		"the application cannot be read": {func(w *world, _ *v1alpha1.Mandate) {
+			w.fault(alwaysAnswers(control.RetrieveApplication, 503))
+		}, "[]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := connected(t)
+			w.mandate("acme", "{}")
+			r := w.newManualReconciler()
+			r.reconcile("acme")
+			w.play(w.get("acme"), control.ResultPass)
+			w.eventually(func() (bool, string) {
+				r.reconcile("acme")
+				state := w.get("acme").Status.State
+				return state == "in review", fmt.Sprintf("the state is %q", state)
+			})
+			seen := w.get("acme")
+			w.mandate("acme", "{"+decision(seen, v1alpha1.DecisionComplete)+"}")
+			r.before = func(request string) {
+				if request == "patch ApplicationRecord" {
+					r.before = func(string) {}
+					test.meanwhile(w, seen)
+					time.Sleep(engine.MaxLookAge + time.Millisecond) // the API server is as slow as that
+				}
+			}
+			reads := w.requests(control.RetrieveApplication)
+			r.reconcile("acme")
+			if got := w.acts(); got != test.acts {
+				t.Errorf("the operator sent %s, want %s", got, test.acts)
+			}
+			if n := w.requests(control.RetrieveApplication) - reads; n < 2 {
+				t.Errorf("it read the application %d times", n)
+			}
+			w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
+		})
+	}
+}
