@@ -2,10 +2,12 @@ package operator_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -59,6 +61,9 @@ func TestCreateThatCreatedNothing(t *testing.T) {
 			r.reconcile("acme")
 			w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
 			w.emails(1)
+			if event := <-r.Events.(*events.FakeRecorder).Events; !strings.Contains(event, "NotCreated A person says") {
+				t.Errorf("the event is %q", event)
+			}
 			if create := ledger.CreateOf(w.record("acme")); create.Sends != 1 {
 				t.Errorf("the create is %+v", create)
 			}

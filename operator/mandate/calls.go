@@ -369,14 +369,19 @@ func (r *reconciliation) resolveLost(ctx context.Context) error {
 
 // settle records that the create has no clear outcome, or that a person says that it created nothing.
 func (r *reconciliation) settle(ctx context.Context) error {
-	settled := ledger.Ended(*ledger.CreateOf(r.record), v1alpha1.CallUnknown, r.now())
-	if r.facts.record.notCreated {
+	settled, said := ledger.Ended(*ledger.CreateOf(r.record), v1alpha1.CallUnknown, r.now()), r.facts.record.notCreated
+	if said {
 		settled.Result, settled.Answer = v1alpha1.CallNotSent, v1alpha1.AnswerNotCreated
 		settled.Sends, settled.RequestedBy = 0, engine.RequestedBy(r.mandate)
 	}
 	log.FromContext(ctx).Info("Recording what became of a create without a clear answer",
 		"result", settled.Result, "answer", settled.Answer, "reference", r.record.Spec.Reference)
-	return r.endOther(ctx, settled)
+	err := r.endOther(ctx, settled)
+	if said && r.facts.record.answer == v1alpha1.AnswerNotCreated {
+		r.event(corev1.EventTypeNormal, string(v1alpha1.AnswerNotCreated), engine.ActionReconcile,
+			"A person says that the create without a clear answer created nothing. The operator creates the application.")
+	}
+	return err
 }
 
 // endOther records what became of a call of a process that has ended, or whose answer was unclear.
