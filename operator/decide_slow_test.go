@@ -47,7 +47,7 @@ func TestDecisionThatIsRecordedSlowly(t *testing.T) {
 				if request == "patch ApplicationRecord" {
 					r.before = func(string) {}
 					test.meanwhile(w, seen)
-					time.Sleep(engine.MaxLookAge + time.Millisecond) // the API server is as slow as that
+					<-time.After(engine.MaxLookAge + time.Millisecond) // the API server is as slow as that
 				}
 			}
 			reads := w.requests(control.RetrieveApplication)
