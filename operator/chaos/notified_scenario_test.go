@@ -126,7 +126,7 @@ func (n *notifiedScenario) waitBound(ctx context.Context) error {
 	const pause = 15 * time.Second
 	// After each lost answer in a row, the circuit breaker waits longer, for two minutes at most.
 	const limit = 2 * timeout
-	next, played := time.Now().Add(pause), 0
+	next, played := time.Now().Add(pause), map[string]int{}
 	return n.untilWithin(ctx, limit, func() string {
 		unbound := slices.DeleteFunc(slices.Clone(lossyMandates), func(name string) bool {
 			return n.boundTo(ctx, name) != 0 || n.wasNeverSent(ctx, name)
@@ -134,16 +134,26 @@ func (n *notifiedScenario) waitBound(ctx context.Context) error {
 		if len(unbound) == 0 {
 			return ""
 		}
-		if time.Now().After(next) && played < len(individualSteps) {
+		if time.Now().After(next) {
 			for _, name := range unbound {
-				play := individualSteps[played]
-				play.Reference = n.reference(name)
-				_, _ = n.sandbox.Play(ctx, play) // an application that does not exist yet has nobody who goes on
+				n.goOn(ctx, name, played)
 			}
-			next, played = time.Now().Add(pause), played+1
+			next = time.Now().Add(pause)
 		}
 		return fmt.Sprintf("%v have no application", unbound)
 	})
+}
+
+// goOn has the individual of an application do what comes next. One that does not exist yet has nobody who goes on.
+func (n *notifiedScenario) goOn(ctx context.Context, name string, played map[string]int) {
+	if played[name] == len(individualSteps) {
+		return
+	}
+	play := individualSteps[played[name]]
+	play.Reference = n.reference(name)
+	if _, err := n.sandbox.Play(ctx, play); err == nil {
+		played[name]++
+	}
 }
 
 // waitSubscribed waits until each application has a subscription of its own, and checks that none has two. One whose
