@@ -153,7 +153,7 @@ func decideUnknown(f facts) decision {
 		return blocked
 	}
 	if r.answer == v1alpha1.AnswerRefused && r.inputs == f.create.inputs.digest {
-		return wait(v1alpha1.ReasonRefused)
+		return decideDoubt(f, v1alpha1.ReasonRefused)
 	}
 	if later := retryLater(f); later.Step != "" {
 		return waitFor(v1alpha1.ReasonSettling, later.RequeueAfter)

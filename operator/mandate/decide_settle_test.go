@@ -59,6 +59,13 @@ func settlements() map[string]decideCase {
 			why:   "the application of that reference can be somebody else's",
 			facts: saying(func(f *facts) { f.record.answer = v1alpha1.AnswerDuplicate }), want: decision{Step: stepSettle},
 		},
+		"a person says so after a refusal of the last request": {
+			facts: newMandate(func(f *facts) {
+				f.record = unclear(time.Minute, func(r *recordFacts) { r.answer, r.inputs = v1alpha1.AnswerRefused, "now" })
+				f.record.notCreated = true
+			}),
+			want: decision{Step: stepSettle},
+		},
 		"a person says so, and the reference was edited": {
 			facts: saying(func(f *facts) { f.record.otherReference = true }), want: decision{Step: stepSettle},
 		},

@@ -374,7 +374,7 @@ func creations() map[string]decideCase {
 		},
 		"a refusal after an unknown attempt waits for an edit": {
 			facts: newMandate(func(f *facts) {
-				f.record = sent(time.Second, func(r *recordFacts) { r.answer, r.inputs = v1alpha1.AnswerRefused, "now" })
+				f.record = unclear(time.Second, func(r *recordFacts) { r.answer, r.inputs = v1alpha1.AnswerRefused, "now" })
 			}),
 			want: wait(v1alpha1.ReasonRefused),
 		},
