@@ -118,7 +118,7 @@ func TestErasedDataInGit(t *testing.T) {
 	w.reject("acme")
 	m := w.until("acme", "said to have data in Git", hasProblems)
 	p := m.Status.Problems[0]
-	if p.Reason != v1alpha1.ReasonErasedDataInGit || p.Field != "spec.individuals[jane]" ||
+	if p.Reason != v1alpha1.ProblemErasedDataInGit || p.Field != "spec.individuals[jane]" ||
 		!strings.HasPrefix(p.Message, "test applies") || m.Spec.Individuals[0].Email == "" {
 		t.Errorf("the problem is %+v, the spec %+v", p, m.Spec)
 	}

@@ -62,12 +62,13 @@ const (
 	// ReasonErased: personal data of an individual was removed, so nothing is created. Ready is False, and Stalled is
 	// True.
 	ReasonErased = "Erased"
-	// ReasonEvidenceUnstable: a problem, and no reason of a condition. The results of a check changed more than three
-	// times within an hour, and its state did not, so decisions on evidence are outdated before anybody can make them.
-	ReasonEvidenceUnstable = "EvidenceUnstable"
-	// ReasonErasedDataInGit: a problem, and no reason of a condition. Personal data is to be erased that another field
-	// manager applies, so the operator leaves it.
-	ReasonErasedDataInGit = "ErasedDataInGit"
+	// ProblemEvidenceUnstable is the reason of a problem, and of no condition. The results of a check changed more than
+	// three times within an hour, and its state did not, so decisions on evidence are outdated before anybody can make
+	// them.
+	ProblemEvidenceUnstable = "EvidenceUnstable"
+	// ProblemErasedDataInGit is the reason of a problem, and of no condition. Personal data is to be erased that another
+	// field manager applies, so the operator leaves it.
+	ProblemErasedDataInGit = "ErasedDataInGit"
 	// ReasonAdoptionRefused: the application of spec.adopt does not exist, has another reference, or is not this
 	// Mandate's.
 	ReasonAdoptionRefused = "AdoptionRefused"

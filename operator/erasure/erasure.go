@@ -52,7 +52,7 @@ func Of(live *v1alpha1.Mandate) (patch []byte, left []v1alpha1.Problem) {
 		case !individual.HasInline():
 		case applied:
 			left = append(left, v1alpha1.Problem{
-				Field: "spec.individuals[" + individual.Name + "]", Reason: v1alpha1.ReasonErasedDataInGit,
+				Field: "spec.individuals[" + individual.Name + "]", Reason: v1alpha1.ProblemErasedDataInGit,
 				Message: fmt.Sprintf("%s applies personal data of this individual, so the operator does not erase it. Replace it "+
 					"there by erased: true.", engine.ShowText(manager)),
 			})

@@ -254,7 +254,7 @@ func (i *instability) problems(now time.Time) []v1alpha1.Problem {
 	if i == nil || len(i.changes) <= maxUnstable || now.Sub(i.changes[maxUnstable]) >= time.Hour {
 		return nil
 	}
-	return []v1alpha1.Problem{problem(i.field, v1alpha1.ReasonEvidenceUnstable,
+	return []v1alpha1.Problem{problem(i.field, v1alpha1.ProblemEvidenceUnstable,
 		"The service shows other results of the check again and again, although its state stays. Decisions and reviews "+
 			"on evidence are soon outdated: make them at the service.")}
 }

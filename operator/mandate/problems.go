@@ -408,5 +408,5 @@ func (r *reconciliation) erasureProblems() []v1alpha1.Problem {
 	if r.facts.erasure != erasureDue {
 		return r.facts.problems.erasure
 	}
-	return engine.ProblemsOf(r.mandate.Status.Problems, v1alpha1.ReasonErasedDataInGit)
+	return engine.ProblemsOf(r.mandate.Status.Problems, v1alpha1.ProblemErasedDataInGit)
 }
