@@ -19,15 +19,16 @@ func TestDecisionThatIsRecordedSlowly(t *testing.T) {
 	for name, test := range map[string]struct {
 		meanwhile func(*world, *v1alpha1.Mandate)
 		acts      string
+		reads     int64
 	}{
-		"nothing changes": {func(*world, *v1alpha1.Mandate) {}, "[complete_application: 1]"},
+		"nothing changes": {func(*world, *v1alpha1.Mandate) {}, "[complete_application: 1]", 3},
 		"an individual is reset": {func(w *world, m *v1alpha1.Mandate) {
 			_, err := w.client(w.url).ResetIndividual(t.Context(), m.Status.Individuals[0].ID)
 			w.check(err)
-		}, "[]"},
+		}, "[]", 2},
 		"the application cannot be read": {func(w *world, _ *v1alpha1.Mandate) {
 			w.fault(alwaysAnswers(control.RetrieveApplication, 503))
-		}, "[]"},
+		}, "[]", 4}, // the client tries three times
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,8 +56,8 @@ func TestDecisionThatIsRecordedSlowly(t *testing.T) {
 			if got := w.acts(); got != test.acts {
 				t.Errorf("the operator sent %s, want %s", got, test.acts)
 			}
-			if n := w.requests(control.RetrieveApplication) - reads; n < 2 {
-				t.Errorf("it read the application %d times", n)
+			if n := w.requests(control.RetrieveApplication) - reads; n != test.reads {
+				t.Errorf("it read the application %d times, want %d", n, test.reads)
 			}
 			w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
 		})

@@ -3,11 +3,11 @@ package plugin
 import (
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/printable"
@@ -62,11 +62,7 @@ func (c *cluster) settle(ctx context.Context, name string) error {
 	}
 	ended := ledger.EndOf(ledger.CreateOf(record))
 	if err := c.changeMandate(ctx, m, func(m *v1alpha1.Mandate) {
-		m.Annotations = maps.Clone(m.Annotations)
-		if m.Annotations == nil {
-			m.Annotations = map[string]string{}
-		}
-		m.Annotations[v1alpha1.NotCreatedAnnotation] = ended
+		metav1.SetMetaDataAnnotation(&m.ObjectMeta, v1alpha1.NotCreatedAnnotation, ended)
 	}); err != nil {
 		return err
 	}

@@ -24,9 +24,9 @@ const CandidateAnnotation = "idv.mandate.io/candidate-application-ids"
 // record, which was restored from a backup, lacks nothing that was sent. It needs the verb adopt.
 const RecordCompleteAnnotation = "idv.mandate.io/record-complete"
 
-// NotCreatedAnnotation on a Mandate has the endedTime of the create in its ApplicationRecord, in UTC, if its result is
-// Unknown and a person says that it created nothing. The operator records that, and creates again. It needs the verb
-// adopt. Another create ends at another time, so the annotation says nothing of it.
+// NotCreatedAnnotation on a Mandate names the create in its ApplicationRecord whose result is Unknown, if a person says
+// that it created nothing: endedTime, in UTC, a slash and the nonce. The operator records that, and creates again. It
+// needs the verb adopt. It says nothing of another create.
 const NotCreatedAnnotation = "idv.mandate.io/not-created"
 
 // ArchivingAnnotation on a Mandate that is deleted together with its namespace says that the operator has asked the

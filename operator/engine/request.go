@@ -3,7 +3,6 @@ package engine
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,13 +35,11 @@ func CompleteRecord(mandate metav1.Object) types.UID {
 	return ""
 }
 
-// NotCreated is when the create ended of which a person says, at the Mandate, that it created nothing; "" if nobody
+// NotCreated names the end of the create of which a person says, at the Mandate, that it created nothing; "" if nobody
 // does.
 func NotCreated(mandate metav1.Object) string {
-	if ended := mandate.GetAnnotations()[v1alpha1.NotCreatedAnnotation]; len(ended) == len(time.RFC3339)-len("07:00") {
-		return ended
-	}
-	return ""
+	ended := mandate.GetAnnotations()[v1alpha1.NotCreatedAnnotation]
+	return If(len(ended) <= maxEnd, ended)
 }
 
 // ArchivingAsked is "true" if the operator has asked for the application of a Mandate to be archived, and no record
@@ -60,8 +57,8 @@ func RequestedBy(object metav1.Object) string {
 	return name
 }
 
-// maxUID is how long a uid can be.
-const maxUID = 64
+// maxUID is how long a uid can be, and a nonce, and maxEnd the end of a call.
+const maxUID, maxEnd = 64, 20 + 1 + 64
 
 // SpecChanged lets edits of the spec pass, and objects that could not be decoded before.
 var SpecChanged = predicate.Or(predicate.GenerationChangedPredicate{}, becameReadable)

@@ -159,12 +159,13 @@ func ended(call v1alpha1.Call, result v1alpha1.CallResult) v1alpha1.Call {
 	return call
 }
 
-// EndOf is when a call ended, as the annotation idv.mandate.io/not-created names it; "" if it is open.
+// EndOf names the end of a call, as the annotation idv.mandate.io/not-created does; "" if it is open. Nobody can name it
+// before the call has ended. Two calls can end in one second.
 func EndOf(call *v1alpha1.Call) string {
 	if call.EndedTime == nil {
 		return ""
 	}
-	return call.EndedTime.UTC().Format(time.RFC3339)
+	return call.EndedTime.UTC().Format(time.RFC3339) + "/" + call.Nonce
 }
 
 // Find returns the last call of a record that is like this one; nil if there is none.

@@ -44,3 +44,15 @@ func TestRetryTimeFromTheFuture(t *testing.T) {
 		t.Errorf("it is sent again at %s", at)
 	}
 }
+
+// What a person says of one call is about no other one, even if both end in one second.
+func TestEndsOfOneSecond(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	open := New(v1alpha1.CallCreate, now)
+	first := Ended(open, v1alpha1.CallUnknown, now)
+	second := Ended(Again(&first, now), v1alpha1.CallUnknown, now)
+	if EndOf(&open) != "" || EndOf(&first) == EndOf(&second) {
+		t.Errorf("the ends are %q, %q and %q", EndOf(&open), EndOf(&first), EndOf(&second))
+	}
+}
