@@ -159,8 +159,8 @@ func ended(call v1alpha1.Call, result v1alpha1.CallResult) v1alpha1.Call {
 	return call
 }
 
-// EndOf names the end of a call, as the annotation idv.mandate.io/not-created does; "" if it is open. Nobody can name it
-// before the call has ended. Two calls can end in one second.
+// EndOf names the end of a call, as the annotation idv.mandate.io/not-created does; "" if it is open. Nobody can name
+// it before the call has ended. Two calls can end in one second.
 func EndOf(call *v1alpha1.Call) string {
 	if call.EndedTime == nil {
 		return ""
