@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // missingAllowance is how long an action waits for a Mandate that does not exist: things are applied in any order. An
@@ -51,10 +52,10 @@ func decideEmail(f facts) decision {
 // decideMandate is for what has to be there before the service can be asked.
 func decideMandate(f facts) decision {
 	m, unusable := f.mandate, f.service.UnusableReason()
-	waited := f.now.Sub(f.created)
+	mayCome := !m.seen && ledger.Within(missingAllowance, f.created, f.now)
 	return cmp.Or(
-		when(m.deleting || !m.exists && (m.seen || waited >= missingAllowance), wait(v1alpha1.ReasonMandateGone)),
-		when(!m.exists, waitFor(v1alpha1.ReasonMandateNotFound, missingAllowance-waited)),
+		when(m.deleting || !m.exists && !mayCome, wait(v1alpha1.ReasonMandateGone)),
+		when(!m.exists, waitFor(v1alpha1.ReasonMandateNotFound, missingAllowance-f.now.Sub(f.created))),
 		when(m.gone, wait(v1alpha1.ReasonApplicationGone)),
 		when(m.suspended, wait(v1alpha1.ReasonSuspended)),
 		when(m.application == 0 && m.stalled, wait(v1alpha1.ReasonMandateStalled)),

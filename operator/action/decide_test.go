@@ -332,6 +332,11 @@ func decideCases() map[string]decideCase {
 			facts: emailing(func(f *facts) { f.mandate, f.created = mandateFacts{}, now.Add(-missingAllowance) }),
 			want:  wait(v1alpha1.ReasonMandateGone),
 		},
+		"no Mandate, and the clock was fast when the action was created": {
+			why:   "it would wait for a Mandate for as long as the clock was fast, and then e-mail somebody",
+			facts: emailing(func(f *facts) { f.mandate, f.created = mandateFacts{}, now.Add(time.Hour) }),
+			want:  wait(v1alpha1.ReasonMandateGone),
+		},
 		"no Mandate any more": {
 			facts: emailing(func(f *facts) { f.mandate = mandateFacts{seen: true} }),
 			want:  wait(v1alpha1.ReasonMandateGone),
