@@ -69,6 +69,24 @@ func TestDecisionOutdated(t *testing.T) {
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 }
 
+// A tool replaces a Mandate whose decision is outdated. The new object has seen nothing, so it is outdated there, too.
+func TestDecisionOfAReplacedMandate(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.play(w.ready("acme"), control.ResultPass)
+	seen := w.inReview("acme")
+	w.kubectl("delete", "mandate", "acme")
+	w.mandate("acme", "{"+decision(seen, v1alpha1.DecisionComplete)+"}")
+	w.stalled("acme", v1alpha1.ReasonDecisionOutdated)
+	w.waitPolls(2)
+	if got := w.acts(); got != "[]" {
+		t.Errorf("the operator sent %s", got)
+	}
+	w.decide("acme", v1alpha1.DecisionComplete)
+	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
+}
+
 // Somebody rejects an application at the service, of which the spec asks for something else.
 func TestDecidedOtherwise(t *testing.T) {
 	t.Parallel()

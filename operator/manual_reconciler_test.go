@@ -36,6 +36,8 @@ type manualReconciler struct {
 	// server is not available.
 	failing string
 	failure error
+	// losing is the kind of request that the API server carries out without an answer, such as "create ApplicationRecord".
+	losing string
 	// cached, if set, is the stale Mandate that the cache returns.
 	cached *v1alpha1.Mandate
 	// minPoll and maxPoll are those of the connection.
@@ -101,7 +103,11 @@ func (r *manualReconciler) requests() interceptor.Funcs {
 			if err := before("create", object); err != nil {
 				return err
 			}
-			return c.Create(ctx, object, o...)
+			err := c.Create(ctx, object, o...)
+			if err == nil && r.losing == "create "+reflect.TypeOf(object).Elem().Name() {
+				return errUnavailable
+			}
+			return err
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, o ...client.DeleteOption) error {
 			if err := before("delete", object); err != nil {

@@ -145,6 +145,35 @@ func TestReviewsDoNotOutliveReset(t *testing.T) {
 	}
 }
 
+// An individual is reset at the service after somebody has written a review, and comes to the same results. Nobody has
+// seen that round, whatever it looks like.
+func TestReviewOfAnotherRound(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	m := w.ready("acme")
+	w.play(m, control.ResultReview)
+	seen := w.inReview("acme")
+	w.fault(alwaysAnswers(control.RetrieveApplication, 403)) // the operator learns of the review first
+	w.mandate("acme", "{"+reviews(seen, v1alpha1.CheckDecisionAccept, "document")+"}")
+	_, err := w.client(w.url).ResetIndividual(t.Context(), seen.Status.Individuals[0].ID)
+	w.check(err)
+	w.check(w.sandbox.ClearFaults(t.Context()))
+	w.stalled("acme", v1alpha1.ReasonReviewOutdated)
+	w.play(m, control.ResultReview)
+	again := w.inReview("acme")
+	w.waitPolls(3)
+	w.stalled("acme", v1alpha1.ReasonReviewOutdated)
+	if got := w.acts(); got != "[]" {
+		t.Errorf("the operator sent %s", got)
+	}
+	w.mandate("acme", "{"+reviews(again, v1alpha1.CheckDecisionAccept, "document")+"}")
+	w.until("acme", "the check is accepted", func(m *v1alpha1.Mandate) bool {
+		state, _ := checkState(m, "document")
+		return state == "manually_accepted"
+	})
+}
+
 // A reset leaves ids and states as they were, and nothing is to be decided. The status shows other evidence with the
 // next read: what its author copies from it is not outdated.
 func TestResetIsShown(t *testing.T) {

@@ -151,8 +151,9 @@ func (s *scenario) janesCheck(
 	_, reset := evidence.LastReset(record, jane.Name)
 	for i := range application.Individuals {
 		if now := &application.Individuals[i]; now.ID == jane.ID {
-			_, checks := evidence.Key(record.Spec.Salt).Individual(now, reset)
-			return jane.Checks[0], slices.Contains(checks, jane.Checks[0].Evidence), nil
+			_, checks := evidence.Key(record.Spec.Salt).For(m.UID, record.UID).Individual(now, reset)
+			shown, _ := evidence.Parse(jane.Checks[0].Evidence)
+			return jane.Checks[0], slices.Contains(checks, shown), nil
 		}
 	}
 	return shown, false, fmt.Errorf("%s has no jane at the service", m.Name)

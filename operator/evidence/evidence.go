@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/client/wire"
@@ -23,6 +25,10 @@ import (
 
 // Key is the salt of an ApplicationRecord.
 type Key string
+
+// For is the key of what a Mandate shows. Evidence of an object that was there before, of the Mandate or of its record,
+// is about something that nobody has seen in this one.
+func (k Key) For(mandate, record types.UID) Key { return k + Key("/"+mandate+"/"+record) }
 
 // sum is short, because people copy it. It protects from mistakes, not from attacks: who may decide may decide anyhow.
 // It has a letter that keeps YAML from reading a number, such as 12345678 or 12e45678.

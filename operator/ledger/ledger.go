@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -68,8 +69,8 @@ func (l *Ledger) Get(ctx context.Context, mandate types.NamespacedName) (*v1alph
 }
 
 // Claim creates the record of a Mandate, with the call that begins with it, or an application that is adopted. Only the
-// operator whose Claim succeeds may send the call. Claim fails with ErrLost if the record exists, and with
-// ErrNoNamespace if the namespace is being deleted.
+// operator whose Claim succeeds may send the call. A create that has made the application is Done. Claim fails with
+// ErrLost if the record exists, and with ErrNoNamespace if the namespace is being deleted.
 func (l *Ledger) Claim(
 	ctx context.Context, mandate types.NamespacedName, spec v1alpha1.ApplicationRecordSpec,
 ) (*v1alpha1.ApplicationRecord, error) {
@@ -77,6 +78,10 @@ func (l *Ledger) Claim(
 		ObjectMeta: metav1.ObjectMeta{Namespace: mandate.Namespace, Name: mandate.Name},
 		Spec:       *spec.DeepCopy(),
 	}
+	if create := CreateOf(record); spec.ApplicationID != nil && create != nil && create.Sends > 0 {
+		*create = ended(*create, v1alpha1.CallDone)
+	}
+	calls := slices.Clone(record.Spec.Calls)
 	before, err := l.Revisions.before()
 	if err != nil {
 		return nil, err
@@ -91,8 +96,8 @@ func (l *Ledger) Claim(
 		return nil, err
 	}
 	err = checkID(record, spec.ApplicationID)
-	for i := range spec.Calls {
-		err = errors.Join(err, checkCall(record, &spec.Calls[i]))
+	for i := range calls {
+		err = errors.Join(err, checkCall(record, &calls[i]))
 	}
 	if record.Spec.Salt != spec.Salt {
 		err = ErrIncomplete

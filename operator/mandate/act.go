@@ -142,14 +142,14 @@ func (r *actor) pendingReviews() (pending []v1alpha1.Call) {
 		}
 		check, current := r.selected(i, key, entry)
 		switch {
-		case current && (done || isDecided(check, key.Decision)): // it does not show yet, or its author asks for what is so
-		case done, isCarriedOut(entry, check, key.Decision):
+		case current && isDecided(check, key.Decision): // its author asks for what is so
+		case !current && (done || isCarriedOut(entry, check, key.Decision)):
 			r.reviewed = append(r.reviewed, key)
 			a.reviewShown = a.reviewShown || open
 		case !current:
 			a.reviewOutdated = true
 			outdated = append(outdated, outdatedReview(key, check != nil))
-		default:
+		default: // also if it is done and does not show yet: it is not sent again, and a decision waits for it
 			order.Check = check.ID
 			pending = append(pending, order)
 		}

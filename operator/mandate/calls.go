@@ -59,7 +59,7 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 	case r.record == nil && errors.Is(err, ledger.ErrNoNamespace) && r.facts.deletion.requested:
 		return r.deleter.beginUnrecorded(ctx, kind, started)
 	case err != nil: // it may have been written all the same: then nothing was sent
-		r.learn(func(s *localState) { s.unsent = call.Nonce })
+		r.learn(func(s *localState) { s.unsent = s.unsent.and(call.Nonce) })
 		return r.notBegun(ctx, kind, err)
 	default:
 		r.begun(record, call, started)

@@ -26,6 +26,7 @@ type creator struct {
 	creatorDependencies
 
 	nextCandidate time.Duration // in how long a candidate is to be read again; 0: none is
+	inputsRead    time.Time     // when the spec and its Secrets were last read
 }
 
 // creatorDependencies are what it works with.
@@ -50,7 +51,8 @@ type creatorClient interface {
 
 // ordersStill reports whether a live Mandate asks for the application that the attempt was begun for.
 func (r *creator) ordersStill(ctx context.Context, live *v1alpha1.Mandate) bool {
-	return live.Status.ApplicationID == nil && (usesSecrets(r.mandate) || r.takeSpec(ctx, live))
+	seen := usesSecrets(r.mandate) && r.now().Sub(r.inputsRead) < engine.MaxLookAge
+	return live.Status.ApplicationID == nil && (seen || r.takeSpec(ctx, live))
 }
 
 // nextCreate is the create that is made now, and what is recorded of it.
@@ -244,6 +246,7 @@ func (r *creator) noMandateType(mandate *v1alpha1.Mandate) inputsFacts {
 }
 
 func (r *creator) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFacts, error) {
+	r.inputsRead = r.now()
 	mandateType, ok := r.mandateTypeID(live.Spec.MandateType)
 	if !ok {
 		return r.noMandateType(live), nil

@@ -332,14 +332,15 @@ func awaitsReset(f facts) bool {
 }
 
 // stateOfDecision is what the log says of spec.decision. By a rule, it is one decision, whatever shows: after a request
-// that may have been carried out, only a person sends it about other evidence, by naming that.
+// that may have been carried out, only a person sends it about other evidence, by naming that. A record that was
+// restored may lack such a request.
 func stateOfDecision(f facts) orderState {
 	order := decisionOrder(f)
 	state := stateOf(f, order)
 	before := f.record.last(func(c *v1alpha1.Call) bool {
 		return c.Kind == order.Kind && c.Sends > 0 && !sameOrder(c, order)
 	})
-	if state == orderReady && f.act.decision.When != "" && before != nil {
+	if state == orderReady && f.act.decision.When != "" && (before != nil || f.record.restored) {
 		return orderUnknown
 	}
 	return state

@@ -51,6 +51,13 @@ func answers() map[string]decideCase {
 			}),
 			want: waitFor(v1alpha1.ReasonCreateAccepted, time.Hour),
 		},
+		"an accepted create of a clock that is fast is not sent again either": {
+			why: "how long ago it was accepted is not known",
+			facts: newMandate(func(f *facts) {
+				f.record = sent(-30*time.Minute, func(r *recordFacts) { r.result = v1alpha1.CallAccepted })
+			}),
+			want: wait(v1alpha1.ReasonOutcomeUnknown),
+		},
 		"the id that its answer showed is read": {
 			facts: newMandate(func(f *facts) {
 				f.record = sent(time.Hour, func(r *recordFacts) { r.result = v1alpha1.CallAccepted })

@@ -135,7 +135,7 @@ func decideUnknown(f facts) decision {
 		return wait(v1alpha1.ReasonApplicationIDTooLarge)
 	case r.accepted() && ledger.Within(acceptedPeriod, r.firstStarted, f.now):
 		return waitFor(v1alpha1.ReasonCreateAccepted, time.Hour)
-	case r.answer == v1alpha1.AnswerDuplicate, r.sends >= ledger.MaxSends(v1alpha1.CallCreate),
+	case r.accepted(), r.answer == v1alpha1.AnswerDuplicate, r.sends >= ledger.MaxSends(v1alpha1.CallCreate),
 		!withinCreateWindow(r.firstStarted, f.now), deadlinePassed(f):
 		return decideDoubt(f, v1alpha1.ReasonOutcomeUnknown)
 	case f.otherAccount() && f.service.AccountSought():

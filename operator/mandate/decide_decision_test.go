@@ -42,6 +42,11 @@ func decisions() map[string]decideCase {
 			}),
 			want: decision{Step: stepBegin}, call: completeCall,
 		},
+		"the rule holds, and the record was restored": {
+			why:   "the decision may have been sent since the backup",
+			facts: decided(completeRule, allPassed, func(f *facts) { f.record.restored = true }),
+			want:  wait(v1alpha1.ReasonDecisionUnknown),
+		},
 		"the rule does not hold": {
 			facts: decided(completeRule, func(*facts) {}),
 			want:  wait(v1alpha1.ReasonAccepted),

@@ -56,8 +56,9 @@ type seenEvidence struct {
 
 type newRounds map[string]string
 
-// round is the evidence of the checks of one individual, in the order of the answer.
-type round struct{ checks []string }
+// round is the evidence of the checks of one individual, in the order of the answer. digests are without the number of
+// the change that made it so.
+type round struct{ digests, checks []string }
 
 var contentSeed = maphash.MakeSeed()
 
@@ -149,18 +150,41 @@ func (r *actor) computeEvidence() {
 	r.rounds = make([]round, len(r.matching.Individuals))
 	for i := range r.rounds {
 		_, reset := evidence.LastReset(r.record, r.mandate.Spec.Individuals[i].Name)
-		r.rounds[i].checks = r.evidenceOf(i, reset)
+		r.rounds[i].digests = r.digestsOf(i, reset)
 	}
+	number := r.changes()
+	r.numberChecks(number)
 	a.reviews = r.pendingReviews()
-	now, number := r.applicationWith(func(i, c int) string { return r.rounds[i].checks[c] }), r.changes()
-	before := r.applicationWith(func(i, c int) string { return cmp.Or(r.seenBy(i, c), r.rounds[i].checks[c]) })
+	now := r.applicationWith(func(i, c int) string { return r.rounds[i].digests[c] })
+	before := r.applicationWith(func(i, c int) string { return cmp.Or(digestOf(r.seenBy(i, c)), r.rounds[i].digests[c]) })
 	a.evidence.shown, a.evidence.reviewed = evidence.Number(now, number), evidence.Number(before, number)
 	a.evidence.checks, a.resetSent = r.checksState(), r.resetAwaited()
 	r.rememberEvidence(contentOf(r.matching.Individuals, true))
 }
 
+func digestOf(numbered string) string {
+	digest, _ := evidence.Parse(numbered)
+	return digest
+}
+
+// numberChecks numbers the evidence of each check by the change that made it so. A round that was left never comes back.
+func (r *actor) numberChecks(number int) {
+	for i := range r.rounds {
+		round := &r.rounds[i]
+		round.checks = make([]string, len(round.digests))
+		for c, digest := range round.digests {
+			shown := r.shownAt(i, c, r.matching.Individuals[i].Checks[c].ID)
+			if digestOf(shown) != digest {
+				shown = evidence.Number(digest, number)
+			}
+			round.checks[c] = shown
+		}
+	}
+}
+
 // changes is how often the evidence has changed, other than by reviews that the spec asks for: the status shows what it
-// was before them, or after some of them. It shows no checks while individuals are unmatched: then it may be either.
+// was before them, or after some of them. It shows no checks while individuals are unmatched, or if it would be too
+// large: then it may be either.
 func (r *actor) changes() int {
 	digest, number := evidence.Parse(r.mandate.Status.Evidence)
 	before := func(shown, seen string) bool { return shown == seen || shown == "" }
@@ -177,9 +201,9 @@ func (r *actor) evidenceWithReviewed(asSeen func(shown, seen string) bool) strin
 	return r.applicationWith(func(i, c int) string {
 		shown, seen := r.shownAt(i, c, r.matching.Individuals[i].Checks[c].ID), r.seenBy(i, c)
 		if seen != "" && asSeen(shown, seen) {
-			return seen
+			return digestOf(seen)
 		}
-		return r.rounds[i].checks[c]
+		return r.rounds[i].digests[c]
 	})
 }
 
@@ -187,7 +211,7 @@ func (r *actor) evidenceWithReviewed(asSeen func(shown, seen string) bool) strin
 func (r *actor) applicationWith(check func(individual, check int) string) string {
 	rounds := make([]string, len(r.rounds))
 	for i := range rounds {
-		checks := make([]string, len(r.rounds[i].checks))
+		checks := make([]string, len(r.rounds[i].digests))
 		for c := range checks {
 			checks[c] = check(i, c)
 		}
@@ -197,7 +221,9 @@ func (r *actor) applicationWith(check func(individual, check int) string) string
 	return r.key().Application(rounds)
 }
 
-func (r *actor) key() evidence.Key { return evidence.Key(r.record.Spec.Salt) }
+func (r *actor) key() evidence.Key {
+	return evidence.Key(r.record.Spec.Salt).For(r.mandate.UID, r.record.UID)
+}
 
 // rememberEvidence keeps since when the evidence is what it is.
 func (r *actor) rememberEvidence(content uint64) {
@@ -359,7 +385,7 @@ func (r *actor) isNewRound(i int) bool {
 	if reset == nil || known[name] == key {
 		return true
 	}
-	round, _ := r.key().Individual(r.matching.Individuals[i], "")
+	round, _ := evidence.Key(r.record.Spec.Salt).Individual(r.matching.Individuals[i], "")
 	if reset.Evidence == "" || reset.Evidence == round {
 		return false
 	}

@@ -4,9 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/evidence"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -25,7 +28,7 @@ func TestResetAwaited(t *testing.T) {
 	t.Parallel()
 	inState := func(state string) idv.Check { return idv.Check{ID: 5, State: idv.State{Name: state}} }
 	before := reviewing(&v1alpha1.Mandate{}, inState("passed"))
-	round, _ := before.key().Individual(before.matching.Individuals[0], "")
+	round, _ := evidence.Key(before.record.Spec.Salt).Individual(before.matching.Individuals[0], "")
 	for name, test := range map[string]struct {
 		result v1alpha1.CallResult
 		sends  int32
@@ -54,6 +57,53 @@ func TestResetAwaited(t *testing.T) {
 		}
 		if got := awaited.Equal(now); got != test.want {
 			t.Errorf("%s: it is awaited since %s", name, awaited)
+		}
+	}
+}
+
+// What a status has shown once is outdated as soon as anything else was read, also if the same comes back: nobody has
+// seen the new round. So it is in another object of the Mandate or of its record.
+func TestEvidenceDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	const inReview, pending = "in_review", "pending"
+	for name, test := range map[string]struct {
+		reads           []string
+		mandate, record types.UID // at the last read
+		holds           bool
+	}{
+		"nothing changes":                 {[]string{inReview, inReview}, "mandate", "record", true},
+		"another round":                   {[]string{inReview, pending}, "mandate", "record", false},
+		"the same, after another":         {[]string{inReview, pending, inReview}, "mandate", "record", false},
+		"a Mandate that is applied again": {[]string{inReview, inReview}, "another", "record", false},
+		"a record that is restored":       {[]string{inReview, inReview}, "mandate", "another", false},
+	} {
+		m, first := &v1alpha1.Mandate{}, v1alpha1.MandateStatus{}
+		for i, state := range test.reads {
+			m.UID = "mandate"
+			r := reviewing(m, idv.Check{ID: 5, State: idv.State{Name: state}})
+			r.record.UID, r.states, r.application = "record", &engine.LocalState[localState]{}, &idv.Application{}
+			if i > 0 && i == len(test.reads)-1 {
+				if m.UID = test.mandate; m.UID != "mandate" {
+					m.Status = v1alpha1.MandateStatus{}
+				}
+				r.record.UID = test.record
+			}
+			r.rounds = nil
+			r.facts.application.lookup = applicationFound
+			r.computeEvidence()
+			status := v1alpha1.MandateStatus{Individuals: []v1alpha1.IndividualStatus{
+				{Name: "jane", Checks: []v1alpha1.CheckStatus{{ID: 5}}},
+			}}
+			r.showEvidence(&status)
+			m.Status = status
+			if i == 0 {
+				first = status
+			}
+		}
+		seen, shown := first.Individuals[0].Checks[0].Evidence, m.Status.Individuals[0].Checks[0].Evidence
+		if (m.Status.Evidence == first.Evidence) != test.holds || (shown == seen) != test.holds {
+			t.Errorf("%s: %s was shown and is %s now, of the check %s and %s", name,
+				first.Evidence, m.Status.Evidence, seen, shown)
 		}
 	}
 }

@@ -90,8 +90,9 @@ func (w *world) outdatedEvidence(name string) string {
 		return ""
 	}
 	_, reset := evidence.LastReset(record, "jane")
-	_, checks := evidence.Key(record.Spec.Salt).Individual(&a.individuals(showsAll)[0], reset)
-	if shown := w.shownEvidence(name); shown != checks[0] {
+	key := evidence.Key(record.Spec.Salt).For(m.UID, record.UID)
+	_, checks := key.Individual(&a.individuals(showsAll)[0], reset)
+	if shown, _ := evidence.Parse(w.shownEvidence(name)); shown != checks[0] {
 		return fmt.Sprintf("I19: after a read, %s shows the evidence %q, and %q is so", name, shown, checks[0])
 	}
 	return ""

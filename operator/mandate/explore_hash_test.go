@@ -205,7 +205,9 @@ func rename(w *world, o *operator) {
 	}
 	for name, entry := range o.localState {
 		entry.Value.attempt.Attempt = cmp.Or(names[entry.Value.attempt.Attempt], entry.Value.attempt.Attempt)
-		entry.Value.unsent = cmp.Or(names[entry.Value.unsent], entry.Value.unsent)
+		for i, nonce := range entry.Value.unsent {
+			entry.Value.unsent[i] = cmp.Or(names[nonce], nonce)
+		}
 		o.localState[name] = entry
 	}
 	if p := o.current; p != nil {

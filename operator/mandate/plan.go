@@ -12,9 +12,9 @@ func (r *reconciliation) clientOf(known bool) ServiceClient {
 	}
 }
 
-// evidenceOf is the evidence of the checks of an individual, whose last reset is known by a key. A stand-in does not
-// show the results of checks, which are part of it.
-func (r *actor) evidenceOf(i int, reset string) []string {
+// digestsOf are the digests of the checks of an individual, whose last reset is known by a key. A stand-in does not show
+// the results of checks, which are part of them.
+func (r *actor) digestsOf(i int, reset string) []string {
 	individual := r.matching.Individuals[i]
 	if !r.fromStatus {
 		_, checks := r.key().Individual(individual, reset)
@@ -22,7 +22,7 @@ func (r *actor) evidenceOf(i int, reset string) []string {
 	}
 	checks := make([]string, len(individual.Checks))
 	for c := range checks {
-		checks[c] = r.shownAt(i, c, individual.Checks[c].ID)
+		checks[c] = digestOf(r.shownAt(i, c, individual.Checks[c].ID))
 	}
 	return checks
 }

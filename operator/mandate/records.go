@@ -3,6 +3,7 @@ package mandate
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -87,12 +88,20 @@ func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord, notCreated s
 	}
 }
 
+// unsentNonces are those of the last calls whose begin had no answer: none was sent. While the API server is slow, the
+// answer that says that a record exists is about one of the begins before.
+type unsentNonces [3]string
+
+func (u unsentNonces) and(nonce string) unsentNonces { return unsentNonces{nonce, u[0], u[1]} }
+
 // dropUnsent ends a call that this process has begun without an answer of the API server: it was not sent.
 func (r *reconciliation) dropUnsent() {
 	unsent := r.local().unsent
-	open := ledger.Find(r.record, func(c *v1alpha1.Call) bool { return c.Nonce == unsent && c.Result == "" })
+	open := ledger.Find(r.record, func(c *v1alpha1.Call) bool {
+		return c.Result == "" && slices.Contains(unsent[:], c.Nonce)
+	})
 	if open != nil && r.facts.attempt.phase == attemptNone {
-		r.nonce = unsent
+		r.nonce = open.Nonce
 		r.facts.attempt = attemptFacts{kind: open.Kind, phase: attemptUnsent, started: r.now()}
 	}
 }

@@ -60,6 +60,7 @@ func TestPendingReviews(t *testing.T) {
 		outdated bool
 		refused  bool
 		shown    bool // that a call was carried out whose result is open
+		waits    bool // a decision waits for what was sent
 	}{
 		"as seen":                        {review: of(inReview(5)), checks: []idv.Check{inReview(5)}, sent: 5},
 		"by its id":                      {review: byID("5", inReview(5)), checks: []idv.Check{inReview(5)}, sent: 5},
@@ -129,7 +130,7 @@ func TestPendingReviews(t *testing.T) {
 			review: of(inReview(4)), checks: []idv.Check{accepted, inReview(6)}, outdated: true,
 		},
 		"carried out, which does not show": {
-			review: done, log: sentFor(5, v1alpha1.CallDone, 1), checks: []idv.Check{inReview(5)},
+			review: done, log: sentFor(5, v1alpha1.CallDone, 1), checks: []idv.Check{inReview(5)}, waits: true,
 		},
 		"carried out, then changed by somebody": {
 			review: done, log: sentFor(5, v1alpha1.CallDone, 1), checks: []idv.Check{inState(5, "failed")}, done: true,
@@ -138,7 +139,7 @@ func TestPendingReviews(t *testing.T) {
 			review: done, log: sentFor(5, v1alpha1.CallDone, 1), checks: []idv.Check{inReview(9)}, done: true,
 		},
 		"carried out later, which does not show": {
-			review: done, log: sentFor(5, v1alpha1.CallAccepted, 1), checks: []idv.Check{inReview(5)},
+			review: done, log: sentFor(5, v1alpha1.CallAccepted, 1), checks: []idv.Check{inReview(5)}, waits: true,
 		},
 		"carried out later": {
 			review: done, log: sentFor(5, v1alpha1.CallAccepted, 1), checks: []idv.Check{accepted}, done: true,
@@ -176,6 +177,9 @@ func TestPendingReviews(t *testing.T) {
 			a, refused := r.facts.application, reviewRefused(r.facts)
 			if sent != c.sent || a.reviewOutdated != c.outdated || refused != c.refused || a.reviewShown != c.shown {
 				t.Errorf("sent for check %d, outdated %t, refused %t, shown %t", sent, a.reviewOutdated, refused, a.reviewShown)
+			}
+			if waits := len(a.reviews) > 0 && sent == 0 && !refused; waits != c.waits {
+				t.Errorf("a decision waits for a review that was sent: %t", waits)
 			}
 			if (len(r.reviewed) == 1 && r.reviewed[0] == key) != c.done {
 				t.Errorf("carried out: %+v", r.reviewed)

@@ -230,7 +230,7 @@ type localState struct {
 	known        knownAccount     // of the record, as it was last read or written; zero: another one, or not known
 	readBy       knownAccount     // the account that the application was last read with
 	contradicted bool             // an event has said that the application contradicts its outcome
-	unsent       string           // the nonce of a call whose begin had no answer; it was not sent
+	unsent       unsentNonces     // of calls that were not sent
 	left         int64            // the generation of which the reconciliation before left something to do; 0: none
 	evidence     seenEvidence     // what decisions are compared with
 	unstable     *instability     // of the evidence

@@ -49,16 +49,16 @@ func bound(t *testing.T, name string, id int64, spec map[string]any) []client.Ob
 		individual := idv.Individual{ID: id*10 + int64(i), Checks: []idv.Check{
 			{ID: id*100 + int64(i), Name: "liveness", State: idv.State{Name: "passed"}, Results: idv.Hide("no status has it")},
 		}}
-		round, checks := evidence.Key(salt).Individual(&individual, "")
+		round, checks := evidence.Key(salt).For(m.UID, "record").Individual(&individual, "")
 		rounds = append(rounds, round)
 		m.Status.Individuals = append(m.Status.Individuals, v1alpha1.IndividualStatus{
 			Name: m.Spec.Individuals[i].Name, ID: individual.ID, ChecksPassed: new(int64(1)), Checks: []v1alpha1.CheckStatus{{
 				ID: individual.Checks[0].ID, Name: "liveness", State: &v1alpha1.ServiceState{Name: "passed"},
-				Evidence: checks[0],
+				Evidence: evidence.Number(checks[0], 1),
 			}},
 		})
 	}
-	m.Status.Evidence = evidence.Number(evidence.Key(salt).Application(rounds), 1)
+	m.Status.Evidence = evidence.Number(evidence.Key(salt).For(m.UID, "record").Application(rounds), 1)
 	record := &v1alpha1.ApplicationRecord{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: "record"}}
 	record.Spec = v1alpha1.ApplicationRecordSpec{
 		RecordUID: "record", Salt: salt, ServiceURL: "https://idv.example.com", Account: service().Status.Account,

@@ -267,12 +267,13 @@ func ofStatus(m *v1alpha1.Mandate) *application {
 // isOlder reports whether a status shows checks as they were before a reset that the record has.
 func isOlder(m *v1alpha1.Mandate, record *v1alpha1.ApplicationRecord) bool {
 	shown, _ := evidence.Parse(m.Status.Evidence)
-	key, rounds := evidence.Key(record.Spec.Salt), []string{}
+	key, rounds := evidence.Key(record.Spec.Salt).For(m.UID, record.UID), []string{}
 	for i := range m.Status.Individuals {
 		status := &m.Status.Individuals[i]
 		individual, checks := ofIndividualStatus(status), []string(nil)
 		for _, check := range status.Checks {
-			checks = append(checks, check.Evidence)
+			digest, _ := evidence.Parse(check.Evidence)
+			checks = append(checks, digest)
 		}
 		_, reset := evidence.LastReset(record, status.Name)
 		rounds = append(rounds, key.Round(&individual, reset, checks))
