@@ -104,8 +104,8 @@ const (
 	// Stalled is True.
 	ReasonDecisionForbidden = "DecisionForbidden"
 	// ReasonDecisionUnknown: no answer says what became of spec.decision, or the service has accepted it for a day, and
-	// the application does not show it. Nothing more is sent about the same evidence, or by a rule. Decided and
-	// Ready are False, and Stalled is True.
+	// the application does not show it. Or it is by a rule, and the record was restored. Nothing more is sent about the
+	// same evidence, or by a rule. Decided and Ready are False, and Stalled is True.
 	ReasonDecisionUnknown = "DecisionUnknown"
 	// ReasonLogFull: the ApplicationRecord cannot hold another call, so nothing more is sent. Ready is False, and Stalled
 	// is True.

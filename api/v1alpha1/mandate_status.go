@@ -62,7 +62,7 @@ type MandateStatus struct {
 
 	// evidence is a digest of the individuals, their checks with states and results, and resets. It ends with the number
 	// of its changes. To decide, copy it into spec.decision.evidence. It stays as it was while the individuals are not
-	// matched.
+	// matched. It is of this object: a Mandate that is applied again shows other evidence.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Evidence string `json:"evidence,omitempty"`
@@ -244,8 +244,8 @@ type CheckStatus struct {
 	// state of the check.
 	// +optional
 	State *ServiceState `json:"state,omitempty"`
-	// evidence is a digest of the check, its state and its results. To review the check, copy it into
-	// spec.checkReviews[].evidence.
+	// evidence is a digest of the check, its state and its results. It ends with the number of changes of the evidence of
+	// the Mandate when it became so. To review the check, copy it into spec.checkReviews[].evidence.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Evidence string `json:"evidence,omitempty"`

@@ -12,6 +12,7 @@ func TestGuardsAreNeeded(t *testing.T) {
 	maps.Copy(all, subscriptionGuards())
 	maps.Copy(all, specGuards())
 	maps.Copy(all, timeGuards())
+	maps.Copy(all, evidenceGuards())
 	explore.CheckGuards(t, all)
 }
 
