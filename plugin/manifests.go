@@ -53,7 +53,13 @@ func eachItem(object *unstructured.Unstructured, do func(*unstructured.Unstructu
 		return nil
 	case object.IsList() && strings.HasSuffix(object.GetKind(), "List"):
 		return object.EachListItem(func(item runtime.Object) error {
-			return eachItem(item.(*unstructured.Unstructured), do) //nolint:forcetypeassert // as each item is
+			listed := item.(*unstructured.Unstructured) //nolint:forcetypeassert // as each item is
+			// A typed list says the kind once, for all items.
+			if listed.GetKind() == "" && listed.GetAPIVersion() == "" {
+				listed.SetKind(strings.TrimSuffix(object.GetKind(), "List"))
+				listed.SetAPIVersion(object.GetAPIVersion())
+			}
+			return eachItem(listed, do)
 		})
 	}
 	return do(object)

@@ -10,7 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -36,7 +39,8 @@ func (s *session) planCommand() *cobra.Command {
 			"applied: how many people it would e-mail, and why. The plan only reads. It runs the operator's own rules on " +
 			"the cluster with the change applied in memory. It reads no Secrets and asks no service, so what only these " +
 			"know is listed as unknown.\n\n" +
-			"Exit statuses: 0 nothing would be sent, 2 something would be sent, 1 an error.",
+			"Exit statuses: 0 nothing would be sent, 2 something would be sent or may be, for Mandates that you may not " +
+			"read, 1 an error.",
 		Example: "  kubectl mandate plan -f onboarding -R\n" +
 			"  kustomize build overlays/production | kubectl mandate plan -f -\n" +
 			"  kubectl mandate plan -k overlays/production --from origin/main -o markdown",
@@ -96,18 +100,24 @@ func (o *planOptions) validate() error {
 
 // makePlan reads the manifests and the cluster, and plans.
 func (c *cluster) makePlan(ctx context.Context, o *planOptions, selector labels.Selector) (*plan.Plan, error) {
-	read := manifestReader{c, o}
+	read := manifestReader{cluster: c, options: o}
 	manifests, earlier, err := read.revisions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	input := plan.Input{Manifests: manifests, Now: time.Now()}
-	seen, err := c.readForPlan(ctx, namespacesOf(manifests, earlier), manifests)
+	own, others := namespacesOf(manifests, earlier)
+	seen, err := c.readForPlan(ctx, own, others, manifests)
 	if err != nil {
 		return nil, err
 	}
-	input.Cluster, input.Unknown = seen.objects, seen.unknown
-	input.Pruned = prunedBy(o.prune, selector, seen.objects, manifests, earlier)
+	input.Cluster = seen.objects
+	input.Unknown, input.Unseen = seen.unknown, seen.unseen
+	emptied := sets.Set[string]{}
+	if o.prune {
+		emptied = own
+	}
+	input.Pruned = prunedBy(emptied, selector, seen.objects, manifests, earlier)
 	if o.dryRun == "server" {
 		if err := c.dryRun(ctx, input.Manifests, seen.objects); err != nil {
 			return nil, err
@@ -116,15 +126,15 @@ func (c *cluster) makePlan(ctx context.Context, o *planOptions, selector labels.
 	return plan.Make(ctx, input)
 }
 
-// prunedBy are the objects of the cluster that a tool would delete: those of the earlier manifests, or all, that the
-// manifests do not have.
+// prunedBy are the objects of the cluster that a tool would delete: those of the earlier manifests, or all of some
+// namespaces, that the manifests do not have.
 func prunedBy(
-	all bool, selector labels.Selector, cluster []client.Object, manifests, earlier []plan.Manifest,
+	emptied sets.Set[string], selector labels.Selector, cluster []client.Object, manifests, earlier []plan.Manifest,
 ) (pruned []plan.ObjectKey) {
 	kept, before := keysOf(manifests), keysOf(earlier)
 	for _, object := range cluster {
 		key := plan.KeyOf(object)
-		selected := all && (key.Kind == kindMandate || key.Kind == kindAction) &&
+		selected := emptied.Has(key.Namespace) && (key.Kind == kindMandate || key.Kind == kindAction) &&
 			selector.Matches(labels.Set(object.GetLabels()))
 		if isPrunable(object) && (selected || before.Has(key)) && !kept.Has(key) {
 			pruned = append(pruned, key)
@@ -154,11 +164,8 @@ func (c *cluster) dryRun(ctx context.Context, manifests []plan.Manifest, objects
 			continue
 		}
 		merged := manifest.Object.DeepCopy()
-		owner := plan.AuthorOf(stored[manifest.KeyOf()])
-		err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(merged), client.DryRunAll, client.ForceOwnership,
-			client.FieldOwner(owner))
-		switch {
-		case err != nil && (!isRefused(err) || lacksRole(err)):
+		switch err := c.dryRunOf(ctx, stored[manifest.KeyOf()], merged); {
+		case err != nil && (!isRefused(err) && !isUntyped(err) || lacksRole(err)):
 			return err
 		case err != nil:
 			manifest.Refused = plan.RefusalOf(err)
@@ -169,9 +176,31 @@ func (c *cluster) dryRun(ctx context.Context, manifests []plan.Manifest, objects
 	return nil
 }
 
+// dryRunOf has the API server make of a manifest what an apply makes of it. As with kubectl, a field that does not
+// exist is an error: a warning of the API server would have its name, whatever that is.
+func (c *cluster) dryRunOf(ctx context.Context, stored client.Object, manifest *unstructured.Unstructured) error {
+	patch, err := plan.PatchOf(stored, manifest)
+	if err != nil {
+		return err
+	}
+	options := []client.PatchOption{
+		client.DryRunAll, client.FieldOwner(plan.AuthorOf(stored)), client.FieldValidation(metav1.FieldValidationStrict),
+	}
+	if patch.Type() == types.ApplyPatchType {
+		options = append(options, client.ForceOwnership)
+	}
+	return c.Patch(ctx, manifest, patch, options...)
+}
+
 // lacksRole tells a user who may not apply an object from an admission that refuses it: both are Forbidden.
 func lacksRole(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource ")
+}
+
+// isUntyped is for a manifest whose fields the API server does not know, or not with such values. It calls that an
+// error of its own.
+func isUntyped(err error) bool {
+	return strings.Contains(err.Error(), "failed to create typed patch object")
 }
 
 // isPrunable reports whether a GitOps tool may delete an object.

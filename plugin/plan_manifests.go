@@ -21,7 +21,8 @@ import (
 type manifestReader struct {
 	*cluster
 
-	options *planOptions
+	options   *planOptions
+	generated int // names
 }
 
 // revisions are the manifests of the change, and those of the revision before it, if there is one.
@@ -70,13 +71,10 @@ func (r *manifestReader) readAt(ctx context.Context, path, revision string) ([]p
 func (r *manifestReader) read(path string) ([]plan.Manifest, error) {
 	switch {
 	case r.options.kustomize != "":
-		built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), path)
-		if err != nil {
-			return nil, err
-		}
-		content, err := built.AsYaml()
-		if err != nil {
-			return nil, err
+		content, err := kustomized(path)
+		if err != nil { // the error quotes patches, which can be personal data
+			return nil, fmt.Errorf("the kustomization %s cannot be built; kubectl kustomize or kustomize build says why",
+				r.options.kustomize)
 		}
 		return r.parse(path, content)
 	case path == "-":
@@ -106,19 +104,32 @@ func (r *manifestReader) read(path string) ([]plan.Manifest, error) {
 	return manifests, nil
 }
 
-// parse reads the objects of a stream of YAML documents, and takes those that a plan knows.
+func kustomized(path string) ([]byte, error) {
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), path)
+	if err != nil {
+		return nil, err
+	}
+	return built.AsYaml()
+}
+
+// parse reads the objects of a stream of YAML documents, and takes those that matter to a plan.
 func (r *manifestReader) parse(source string, content []byte) (manifests []plan.Manifest, err error) {
 	err = eachObject(content, yaml.YAMLToJSON, func(object *unstructured.Unstructured) error {
 		planned, clusterScoped := plan.IsPlanned(object)
+		generate := object.GetGenerateName()
 		switch {
-		case !planned:
+		case !planned && !plan.Matters(object):
 			return nil
-		case object.GetName() == "" && object.GetGenerateName() == "":
+		case object.GetName() == "" && generate == "":
 			return fmt.Errorf("a %s has no metadata.name", object.GetKind())
-		case object.GetName() == "": // each apply makes another one
-			object.SetName(object.GetGenerateName() + "plan")
+		case object.GetName() == "": // each makes another one; the API server shortens the name, too
+			r.generated++
+			object.SetName(fmt.Sprintf("%.58splan%d", generate, r.generated))
 		}
-		if object.GetNamespace() == "" && !clusterScoped {
+		switch {
+		case clusterScoped || object.GetKind() == "Namespace": // kustomize gives all objects the namespace
+			object.SetNamespace("")
+		case object.GetNamespace() == "":
 			object.SetNamespace(r.namespace)
 		}
 		manifests = append(manifests, plan.Manifest{Object: object})
@@ -130,11 +141,17 @@ func (r *manifestReader) parse(source string, content []byte) (manifests []plan.
 	return manifests, nil
 }
 
-// namespacesOf are those of manifests, in order.
-func namespacesOf(lists ...[]plan.Manifest) []string {
-	namespaces := sets.Set[string]{}
-	for _, manifest := range slices.Concat(lists...) {
-		namespaces.Insert(manifest.Object.GetNamespace())
+// namespacesOf are those of the manifests that something is planned for, and those in which others may release what
+// waits.
+func namespacesOf(manifests, earlier []plan.Manifest) (own, others sets.Set[string]) {
+	own, others = sets.Set[string]{}, sets.Set[string]{}
+	for _, manifest := range slices.Concat(manifests, earlier) {
+		if planned, _ := plan.IsPlanned(manifest.Object); planned {
+			own.Insert(manifest.Object.GetNamespace())
+		}
 	}
-	return sets.List(namespaces.Delete(""))
+	for _, manifest := range manifests {
+		others.Insert(plan.MayRelease(manifest.Object))
+	}
+	return own.Delete(""), others.Delete("")
 }

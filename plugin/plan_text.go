@@ -141,7 +141,10 @@ func totalOf(made *plan.Plan) string {
 			parts = append(parts, fmt.Sprintf("%s %d", action, counts[action]))
 		}
 	}
-	if len(parts) == 0 {
+	switch {
+	case len(parts) == 0 && made.Sends: // for Mandates that the plan could not read
+		return "What would be sent is not known."
+	case len(parts) == 0:
 		return "Nothing would be sent."
 	}
 	return fmt.Sprintf("%s. Objects: %s.", plural(int64(made.Emails), "e-mail"), strings.Join(parts, ", "))

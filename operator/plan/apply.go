@@ -1,9 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"regexp"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -13,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/printable"
 	"github.com/mandate-io/idv/operator/apierror"
 )
 
@@ -49,10 +49,15 @@ func (p *planner) apply(input Input) error {
 	}
 	for i := range input.Manifests {
 		manifest := &input.Manifests[i]
-		if planned, _ := IsPlanned(manifest.Object); planned {
-			if err := p.applyManifest(known[manifest.Object.GetKind()], manifest); err != nil {
-				return fmt.Errorf("%s: %w", manifest.KeyOf(), err)
-			}
+		if planned, _ := IsPlanned(manifest.Object); !planned {
+			p.applyOther(manifest.Object)
+			continue
+		}
+		if p.byKey[manifest.KeyOf()] != nil {
+			p.itemOf(manifest.KeyOf()).warn(appliedTwice)
+		}
+		if err := p.applyManifest(known[manifest.Object.GetKind()], manifest); err != nil {
+			return fmt.Errorf("%s: %w", manifest.KeyOf(), err)
 		}
 	}
 	for _, key := range input.Pruned {
@@ -60,6 +65,13 @@ func (p *planner) apply(input Input) error {
 			p.itemOf(key).Change = Pruned
 		}
 	}
+	for _, object := range input.Cluster {
+		if key := KeyOf(object); p.byKey[key] == nil && mayWait(object) {
+			p.itemOf(key).outside = true
+		}
+	}
+	p.noteUnseen(input.Unseen)
+	p.openToUnread()
 	for _, item := range p.items {
 		p.describe(item)
 	}
@@ -79,21 +91,20 @@ func (p *planner) applyManifest(kind *kindSchema, manifest *Manifest) error {
 		before = &unstructured.Unstructured{Object: fields}
 		defaulting.Default(fields, kind.structural) // Go leaves false and 0 out
 	}
+	for _, unknown := range kind.prune(manifest.Object) {
+		item.warn(unknownField(unknown) + " does not exist. The API server drops it, or refuses the object.")
+	}
 	after := manifest.Merged
 	if after == nil {
-		after = manifest.Object
-		for _, unknown := range kind.prune(after) {
-			item.warn("The field " + printable.Text(unknown) +
-				" does not exist. The API server drops it, or refuses the object.")
-		}
-		after = kind.merge(before, after)
+		after = kind.merge(before, manifest.Object)
 	}
 	defaulting.Default(after.Object, kind.structural)
-	if item.Message = manifest.Refused; manifest.Refused == "" {
-		item.Message = kind.refusal(context.Background(), after, before)
+	refusal := manifest.Refused
+	if refusal == "" {
+		refusal = kind.refusal(context.Background(), after, before)
 	}
-	if item.Message != "" {
-		item.refused = true
+	if refusal != "" {
+		item.refusal = cmp.Or(item.refusal, refusal)
 		return nil
 	}
 	object, err := scheme.New(v1alpha1.SchemeGroupVersion.WithKind(key.Kind))
@@ -101,7 +112,7 @@ func (p *planner) applyManifest(kind *kindSchema, manifest *Manifest) error {
 		return err
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after.Object, object); err != nil {
-		item.refused, item.Message = true, "spec: a value has a wrong type"
+		item.refusal = "spec: a value has a wrong type"
 		return nil //nolint:nilerr // the text can have values
 	}
 	applied := object.(client.Object) //nolint:forcetypeassert // all kinds of the API are objects
@@ -111,10 +122,10 @@ func (p *planner) applyManifest(kind *kindSchema, manifest *Manifest) error {
 		applied.SetUID(p.world.newUID())
 		applied.SetGeneration(1)
 		applied.SetCreationTimestamp(metav1.NewTime(p.now))
-	case equality.Semantic.DeepEqual(before.Object["spec"], after.Object["spec"]):
-		item.Change = Unchanged
-	default:
-		item.Change = Changed
+	case !equality.Semantic.DeepEqual(before.Object["spec"], after.Object["spec"]):
+		if item.Change == Unchanged {
+			item.Change = Changed
+		}
 		applied.SetGeneration(stored.GetGeneration() + 1)
 	}
 	p.world.put(applied)
@@ -123,14 +134,24 @@ func (p *planner) applyManifest(kind *kindSchema, manifest *Manifest) error {
 
 // itemOf is the item of an object, a new one if there is none.
 func (p *planner) itemOf(key ObjectKey) *planned {
-	if i := slices.IndexFunc(p.items, func(i *planned) bool { return i.key == key }); i >= 0 {
-		return p.items[i]
+	if item := p.byKey[key]; item != nil {
+		return item
 	}
 	item := &planned{key: key, Item: Item{
 		Kind: key.Kind, Namespace: key.Namespace, Name: key.Name, Change: Unchanged,
 	}}
-	p.items = append(p.items, item)
+	p.items, p.byKey[key] = append(p.items, item), item
 	return item
+}
+
+// fieldPath is what the path of a field looks like. Another key can be personal data.
+var fieldPath = regexp.MustCompile(`^[A-Za-z0-9_.\[\]-]+$`)
+
+func unknownField(path string) string {
+	if !fieldPath.MatchString(path) {
+		return "A field whose name a plan does not show"
+	}
+	return "The field " + path
 }
 
 // describe gives an item the Mandate that it is about, and what was sent for that before.

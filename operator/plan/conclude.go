@@ -9,6 +9,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // reasonInvalid is of an object that the API server refuses.
@@ -16,10 +17,6 @@ const reasonInvalid = "Invalid"
 
 // conclude says what the reconciliations of an object have come to.
 func (p *planner) conclude(item *planned) {
-	if item.refused {
-		item.Actions, item.Reason = []Action{Refuse}, reasonInvalid
-		return
-	}
 	item.Calls = p.callsOf(item)
 	for _, call := range item.Calls {
 		item.Actions = withNew(item.Actions, actionOf[call.Kind])
@@ -30,7 +27,14 @@ func (p *planner) conclude(item *planned) {
 	case *v1alpha1.MandateAction:
 		p.concludeAction(item, object)
 	case nil:
-		item.Message = prunedMessage(item)
+		if item.Change == Pruned {
+			item.Message = prunedMessage(item)
+		}
+	}
+	if item.refusal != "" { // what is stored goes on
+		item.Actions = slices.DeleteFunc(item.Actions, func(a Action) bool { return a == Wait })
+		item.Actions = withNew(item.Actions, Refuse)
+		item.Reason, item.Message = reasonInvalid, item.refusal
 	}
 	if len(item.Actions) == 0 {
 		item.Actions = []Action{Nothing}
@@ -38,6 +42,9 @@ func (p *planner) conclude(item *planned) {
 	if item.sends() {
 		p.assumeService(item)
 		p.assumeOrder(item)
+		if slices.Contains(item.Actions, Create) && item.before != nil && ledger.MayExist(item.before) {
+			item.assume(assumedOpenCall)
+		}
 	}
 }
 

@@ -47,7 +47,8 @@ type Plan struct {
 	Items []Item `json:"items"`
 	// Emails is how many e-mails are sent, if nothing that is unknown says otherwise.
 	Emails int `json:"emails"`
-	// Sends reports whether anything would be sent to a service that acts on people or cannot be undone.
+	// Sends reports whether anything would be sent to a service that acts on people or cannot be undone, or may be for
+	// Mandates that the plan could not read.
 	Sends bool `json:"sends"`
 }
 
@@ -128,6 +129,7 @@ func withNew[T comparable](list []T, value T) []T {
 const (
 	assumedApplication = "The application is as the spec asks for; no status shows it. What else is sent depends on it."
 	assumedReference   = "The service takes the reference, which an archived or deleted application has, or had."
+	assumedAccount     = "The service takes the reference, which an application has there, perhaps of another account."
 	assumedUndecided   = "The service completes an application with checks that are not decided."
 	assumedArchived    = "The service completes or rejects an archived application."
 	assumedSuppressed  = "The service sends this e-mail, although e-mails of the application are suppressed."
@@ -140,12 +142,16 @@ const (
 	assumedType        = "The service has the mandate type; the status of the service does not show all types."
 )
 
-// What is not known of a ClusterIdentityService.
+// What is not known of a ClusterIdentityService, or of a namespace. What nobody may read may be sent.
 const (
 	UnreadService = "The ClusterIdentityService exists, allows this namespace, and is as the ApplicationRecords say; " +
 		"you may not read it."
 	UnreadNamespace = "The ClusterIdentityService allows this namespace; you may not read the namespace."
+	UnreadMandates  = "Mandates that you may not read may wait for this. What would be sent for them is not in the plan."
 )
+
+// appliedTwice warns of an object that the manifests have several times.
+const appliedTwice = "The manifests have this object more than once. They are applied one after another."
 
 func assumedSecret(name string) string {
 	return "The Secret " + name + " exists and is valid, as when its application was created; a plan reads no Secrets."

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -9,8 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
@@ -64,7 +67,7 @@ func (k *kindSchema) applyAtServer(stored, manifest *unstructured.Unstructured) 
 }
 
 // isAppliedByKubectl reports whether kubectl apply merges a manifest itself, as it does without --server-side.
-func isAppliedByKubectl(stored *unstructured.Unstructured) bool {
+func isAppliedByKubectl(stored client.Object) bool {
 	authors := authorsOf(stored)
 	return stored.GetAnnotations()[corev1.LastAppliedConfigAnnotation] != "" &&
 		!slices.ContainsFunc(stored.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
@@ -78,12 +81,7 @@ func applyByKubectl(stored, manifest *unstructured.Unstructured) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	applied, err := manifest.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	last := stored.GetAnnotations()[corev1.LastAppliedConfigAnnotation]
-	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch([]byte(last), applied, current)
+	patch, err := kubectlPatch(stored, current, manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +90,30 @@ func applyByKubectl(stored, manifest *unstructured.Unstructured) (any, error) {
 		err = merged.UnmarshalJSON(current)
 	}
 	return merged.Object["spec"], err
+}
+
+func kubectlPatch(stored client.Object, current []byte, manifest *unstructured.Unstructured) ([]byte, error) {
+	applied, err := manifest.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	last := stored.GetAnnotations()[corev1.LastAppliedConfigAnnotation]
+	return jsonmergepatch.CreateThreeWayJSONMergePatch([]byte(last), applied, current)
+}
+
+// PatchOf is the patch with which a manifest is applied: the one of kubectl, where kubectl merges, and otherwise an
+// apply at the server. stored is nil if there is no object yet.
+func PatchOf(stored client.Object, manifest *unstructured.Unstructured) (client.Patch, error) {
+	if stored == nil || !isAppliedByKubectl(stored) {
+		applied, err := manifest.MarshalJSON()
+		return client.RawPatch(types.ApplyPatchType, applied), err
+	}
+	current, err := json.Marshal(stored)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := kubectlPatch(stored, current, manifest)
+	return client.RawPatch(types.MergePatchType, patch), err
 }
 
 // ownedSpec are the fields of the spec that a field manager has set.

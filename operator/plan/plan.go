@@ -7,6 +7,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,13 +31,15 @@ import (
 type Input struct {
 	// Cluster has the objects of our kinds, and the metadata of namespaces, as they are now.
 	Cluster []client.Object
-	// Manifests are what would be applied. Those of other kinds are ignored.
+	// Manifests are what would be applied. Of those of other kinds, only Namespaces and what makes Secrets matter.
 	Manifests []Manifest
 	// Pruned are the objects that would be deleted.
 	Pruned []ObjectKey
-	// Unknown is what is not known of a service.
+	// Unknown is what is not known of a service, or of a namespace.
 	Unknown map[ObjectKey]string
-	Now     time.Time
+	// Unseen is why the cluster lacks Mandates that what is applied may release: those of a service, or of a namespace.
+	Unseen map[ObjectKey]string
+	Now    time.Time
 }
 
 const (
@@ -62,6 +65,8 @@ type planner struct {
 	applications map[applicationKey]*application
 	created      int64
 	items        []*planned
+	byKey        map[ObjectKey]*planned
+	secrets      map[ObjectKey]bool // that the change applies
 	current      *planned
 	mandates     *mandate.Reconciler
 	actions      *action.Reconciler
@@ -74,11 +79,25 @@ type planned struct {
 	mandate   *v1alpha1.Mandate // of the item, or that an action is about; as the change makes it
 	reference string            // of its application
 	before    *v1alpha1.ApplicationRecord
-	refused   bool          // by the API server
+	refusal   string        // of the API server
+	outside   bool          // of the change: only what is sent for it is said
+	unseen    bool          // the cluster lacks Mandates that it may release
 	passed    time.Duration // since the change, in the plan
 }
 
 func (i *planned) isService() bool { return i.key.Kind != kindMandate && i.key.Kind != kindAction }
+
+// isShown reports whether a plan has an item. Services matter to Mandates only.
+func (i *planned) isShown() bool {
+	switch {
+	case i.outside:
+		return i.sends() || slices.Contains(i.Actions, Bind)
+	case i.isService():
+		return i.refusal != "" || len(i.Warnings) > 0 || i.unseen
+	default:
+		return true
+	}
+}
 
 // planClock is the time in a plan. It passes when the planner says so.
 type planClock struct {
@@ -95,8 +114,10 @@ func Make(ctx context.Context, input Input) (*Plan, error) {
 	p := &planner{
 		world: &world{objects: map[ObjectKey]client.Object{}, now: input.Now}, now: input.Now,
 		clock: &planClock{Clock: clock.RealClock{}, now: input.Now}, connections: connection.NewRegistry(0),
-		unknown: input.Unknown, urls: map[connection.Key]string{}, applications: map[applicationKey]*application{},
+		unknown: map[ObjectKey]string{}, urls: map[connection.Key]string{}, applications: map[applicationKey]*application{},
+		byKey: map[ObjectKey]*planned{}, secrets: map[ObjectKey]bool{},
 	}
+	maps.Copy(p.unknown, input.Unknown)
 	p.world.secretRead = func(name string) { p.current.assume(assumedSecret(name)) }
 	for _, object := range input.Cluster {
 		p.world.put(object.DeepCopyObject().(client.Object)) //nolint:forcetypeassert // a copy has the type of the original
@@ -115,12 +136,11 @@ func Make(ctx context.Context, input Input) (*Plan, error) {
 	for _, item := range p.items {
 		p.conclude(item)
 		people.compare(item)
-		if item.isService() && !item.refused && len(item.Warnings) == 0 {
-			continue // it matters to Mandates only
+		if item.isShown() {
+			plan.Items = append(plan.Items, item.Item)
+			plan.Emails += item.Emails
+			plan.Sends = plan.Sends || item.sends() || item.unseen
 		}
-		plan.Items = append(plan.Items, item.Item)
-		plan.Emails += item.Emails
-		plan.Sends = plan.Sends || item.sends()
 	}
 	return plan, nil
 }
@@ -129,6 +149,8 @@ const (
 	kindMandate = "Mandate"
 	kindAction  = "MandateAction"
 	kindRecord  = "ApplicationRecord"
+
+	kindNamespace = "Namespace"
 )
 
 // newReconcilers makes the controllers, which work on the world alone.
@@ -171,18 +193,22 @@ func (p *planner) find() {
 	}
 	for _, object := range p.world.objects {
 		if m, ok := object.(*v1alpha1.Mandate); ok && m.Status.ApplicationID != nil {
-			p.applications[applicationKey{p.urlOf(m), *m.Status.ApplicationID}] = ofStatus(m)
+			url, account := p.placeOf(m)
+			shown := ofStatus(m)
+			shown.account = account
+			p.applications[applicationKey{url, *m.Status.ApplicationID}] = shown
 		}
 	}
 }
 
-// urlOf is where the application of a Mandate is: as the record says, or else its service.
-func (p *planner) urlOf(m *v1alpha1.Mandate) string {
+// placeOf is where the application of a Mandate is, and whose: as the record says, or else its service.
+func (p *planner) placeOf(m *v1alpha1.Mandate) (url string, account connection.Account) {
 	record := p.world.record(m.Namespace, m.Name)
 	if record != nil && record.Spec.ApplicationID != nil && *record.Spec.ApplicationID == *m.Status.ApplicationID {
-		return record.Spec.ServiceURL
+		return record.Spec.ServiceURL, connection.AccountOf(record)
 	}
-	return p.urls[connection.KeyOf(m)]
+	used, _ := p.connections.Get(connection.KeyOf(m)) // none: nothing is known
+	return used.URL, used.Account
 }
 
 // runAll reconciles what is applied, at once and after the time that a rule takes. Tools delete objects after that.
@@ -205,7 +231,7 @@ func (p *planner) runAll(ctx context.Context, pruned []ObjectKey) error {
 // run reconciles the objects of a kind, each until nothing changes any more.
 func (p *planner) run(ctx context.Context, kind string, waits bool) error {
 	for _, item := range p.items {
-		if item.key.Kind != kind || item.refused || p.isDeletedLater(item) || p.isSettledWithoutPlan(item) ||
+		if item.key.Kind != kind || p.isDeletedLater(item) || p.isSettledWithoutPlan(item) ||
 			waits && p.isRefused(item.key) {
 			continue
 		}
@@ -260,7 +286,7 @@ func (p *planner) isDeletedLater(item *planned) bool {
 }
 
 // isSettledWithoutPlan is for what a plan cannot know better than the status: an action that downloads, and a Mandate
-// that waits for its Secrets, or was refused with what they have.
+// that waits for its Secrets, or was refused with what they have, unless the change applies one of them.
 func (p *planner) isSettledWithoutPlan(item *planned) bool {
 	object := p.world.objects[item.key]
 	switch o := object.(type) {
@@ -272,7 +298,9 @@ func (p *planner) isSettledWithoutPlan(item *planned) bool {
 			v1alpha1.ReasonRefused, v1alpha1.ReasonReferenceConflict,
 		}
 		secrets := secretsOf(o)
-		if item.Change != Unchanged || len(secrets) == 0 || !slices.Contains(waits, readyReason(o)) {
+		applied := func(name string) bool { return p.secrets[ObjectKey{kindSecret, o.Namespace, name}] }
+		if item.Change != Unchanged || len(secrets) == 0 || !slices.Contains(waits, readyReason(o)) ||
+			slices.ContainsFunc(secrets, applied) {
 			return false
 		}
 		for _, name := range secrets {

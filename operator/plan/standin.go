@@ -29,6 +29,9 @@ type application struct {
 	shown      idv.Application // without personal data
 	suppressed bool            // its individuals get no e-mails
 	gone       bool
+	service    connection.Key     // of its Mandate
+	account    connection.Account // "" if it is not known
+	inPlan     bool               // the plan creates or adopts it, with the account that the service has now
 	// unknown: no status shows it, so its checks and its state are not known. record is the one that has it.
 	unknown bool
 	record  *v1alpha1.ApplicationRecord
@@ -40,6 +43,7 @@ type standIn struct {
 	actions
 
 	plan *planner
+	key  connection.Key
 	url  string
 }
 
@@ -87,7 +91,7 @@ func (s standIn) find(id int64) *application {
 		}
 		return known
 	}
-	adopted := &application{unknown: true, shown: idv.Application{
+	adopted := &application{service: s.key, inPlan: true, unknown: true, shown: idv.Application{
 		ID: id, Reference: s.plan.referenceOf(asked), Individuals: sentIndividuals(asked, s.plan.referenceOf(asked)),
 	}}
 	s.plan.applications[key] = adopted
@@ -97,11 +101,17 @@ func (s standIn) find(id int64) *application {
 // CreateApplication creates an application, unless another one has its reference.
 func (s standIn) CreateApplication(_ context.Context, asked idv.NewApplication) (*idv.Application, error) {
 	for key, other := range s.plan.applications {
-		if key.url != s.url || !strings.EqualFold(other.shown.Reference, asked.Reference) {
+		if !strings.EqualFold(other.shown.Reference, asked.Reference) {
 			continue
 		}
-		remains := !other.gone && !other.shown.Archived && !s.plan.deletes(key.id)
-		if certain := remains && other.shown.Reference == asked.Reference; !certain {
+		same, remains := s.hasMade(other), !other.gone && !other.shown.Archived && !s.plan.deletes(key.id)
+		switch {
+		case !same && key.url != s.url:
+			continue
+		case !same:
+			s.plan.current.assume(assumedAccount)
+			continue
+		case !remains, other.shown.Reference != asked.Reference:
 			s.plan.current.assume(assumedReference)
 			continue
 		}
@@ -111,15 +121,25 @@ func (s standIn) CreateApplication(_ context.Context, asked idv.NewApplication) 
 	}
 	s.plan.created++
 	id := v1alpha1.MaxID - s.plan.created
-	made := &application{suppressed: asked.SuppressEmailNotification, shown: idv.Application{
-		ID: id, Reference: asked.Reference,
-		Individuals: sentIndividuals(s.plan.current.mandate, asked.Reference),
-	}}
+	made := &application{
+		service: s.key, inPlan: true, suppressed: asked.SuppressEmailNotification, shown: idv.Application{
+			ID: id, Reference: asked.Reference,
+			Individuals: sentIndividuals(s.plan.current.mandate, asked.Reference),
+		},
+	}
 	s.plan.applications[applicationKey{s.url, id}] = made
 	if !made.suppressed {
 		s.plan.current.Emails += len(asked.Individuals)
 	}
 	return &made.shown, nil
+}
+
+// hasMade reports whether an application is certainly one of the account of this service: references are of an account,
+// and several can have one URL.
+func (s standIn) hasMade(a *application) bool {
+	used, _ := s.plan.connections.Get(s.key) // none: nothing is known
+	same := used.Account != "" && slices.Contains(used.SameAccounts, a.account) || used.Vouched && a.service == s.key
+	return a.inPlan && a.service == s.key || a.account != "" && same
 }
 
 // deletes reports whether the change deletes an application, before or after what else it does.
@@ -259,8 +279,9 @@ func ofStatus(m *v1alpha1.Mandate) *application {
 		v1alpha1.ReasonApplicationMissing,
 	}
 	return &application{
-		shown: shown, suppressed: m.Spec.SuppressEmailNotification, unknown: status.Progress == "" || status.Truncated,
-		gone: slices.Contains(missing, string(status.Outcome)) || slices.Contains(missing, readyReason(m)),
+		service: connection.KeyOf(m), shown: shown, suppressed: m.Spec.SuppressEmailNotification,
+		unknown: status.Progress == "" || status.Truncated,
+		gone:    slices.Contains(missing, string(status.Outcome)) || slices.Contains(missing, readyReason(m)),
 	}
 }
 
@@ -304,11 +325,18 @@ func ofState(shown *v1alpha1.ServiceState) idv.State {
 	return idv.State{ID: known.ID, Name: known.Name}
 }
 
+func keyOfRecord(record *v1alpha1.ApplicationRecord) connection.Key {
+	m := &v1alpha1.Mandate{Spec: v1alpha1.MandateSpec{ServiceRef: record.Spec.ServiceRef}}
+	m.Namespace = record.Namespace
+	return connection.KeyOf(m)
+}
+
 // ofRecord is an application that no status shows. The log of its calls says how it ended, if it did.
 func ofRecord(record *v1alpha1.ApplicationRecord) *application {
-	a := &application{unknown: true, record: record, shown: idv.Application{
-		ID: *record.Spec.ApplicationID, Reference: record.Spec.Reference,
-	}}
+	a := &application{
+		unknown: true, record: record, service: keyOfRecord(record), account: connection.AccountOf(record),
+		shown: idv.Application{ID: *record.Spec.ApplicationID, Reference: record.Spec.Reference},
+	}
 	ended := map[v1alpha1.CallKind]func(){
 		v1alpha1.CallComplete: func() { a.shown.State.Name = "completed" },
 		v1alpha1.CallReject:   func() { a.shown.State.Name = "rejected" },
@@ -326,5 +354,5 @@ func ofRecord(record *v1alpha1.ApplicationRecord) *application {
 
 // standInOf gives the stand-in of a service.
 func (p *planner) standInOf(key connection.Key) standIn {
-	return standIn{plan: p, url: p.urls[key]}
+	return standIn{plan: p, key: key, url: p.urls[key]}
 }

@@ -112,7 +112,7 @@ var layers = []layer{
 	{
 		dir: "operator/plan", never: terraform,
 		may: []string{
-			"api", "config/crd", "internal/client", "internal/printable", "internal/reference", "operator/action",
+			"api", "config/crd", "internal/client", "internal/reference", "operator/action",
 			"operator/apierror", "operator/budget", "operator/connection", "operator/engine", "operator/evidence",
 			"operator/ledger", "operator/mandate",
 		},
