@@ -22,7 +22,8 @@ type request struct {
 	reference string        // of a create: the one that it sends
 	deadline  time.Duration // of the operation; 0 is Config.RequestTimeout
 	maxBody   int64
-	token     *token // of its Permit
+	token     *token           // of its Permit
+	conn      *http.ClientConn // of its Permit
 
 	answer  *answer       // the last one that says that the operation succeeded
 	outcome Outcome       // of all HTTP requests of the operation
