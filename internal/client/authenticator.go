@@ -21,16 +21,21 @@ const (
 func (t *authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
 	q, ctx := requestOf(r), r.Context()
 	var rejected *token
+	var before int // the status of its response
 	for sent := 1; ; sent++ {
 		current, failure := t.token(ctx, q, rejected)
 		if failure != nil {
 			return nil, failure
 		}
 		response, err := t.send(r, current)
+		failure = failureOf(err)
+		accepts := err == nil || failure.Outcome.NothingDone() && failure.Status != http.StatusUnauthorized
+		if before == http.StatusUnauthorized && accepts {
+			rejected.expired.Store(true)
+		}
 		if err == nil {
 			return response, nil
 		}
-		failure = failureOf(err)
 		isUntrusted := ctx.Value(untrustedIDKey{}) != nil // then a 403 is about the id, and costs no other read
 		if q.effect.emails() || failure.Status == http.StatusForbidden && !failure.aboutToken && !isUntrusted {
 			t.findReason(ctx, current, failure)
@@ -39,7 +44,7 @@ func (t *authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
 			failure.Kind != KindExpiredToken && !t.mayRenew(q.effect, current, failure, rejected != nil) {
 			return nil, failure
 		}
-		rejected = current
+		rejected, before = current, failure.Status
 	}
 }
 
@@ -82,7 +87,7 @@ func (t *authenticator) findReason(ctx context.Context, used *token, failure *Er
 		used.doubt() // the next request has to find out
 	}
 	now, _ := t.client.tokens.lookup(nil)
-	renewed := unread == nil && now != used
+	renewed := unread == nil && now != used || used.expired.Load()
 	if failure.Outcome == Forbidden && (renewed || unread != nil && unread.Login) {
 		failure.Outcome, failure.Kind = Refused, KindExpiredToken
 	}
