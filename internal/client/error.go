@@ -202,7 +202,7 @@ func IsRefusal(err error) bool {
 // without the service's own word. That proves nothing.
 func IsTurnedAway(err error) bool {
 	e, statuses := failureOf(err), []int{http.StatusTooManyRequests, http.StatusServiceUnavailable}
-	return e.Outcome == Unknown && slices.Contains(statuses, e.Status)
+	return e.Outcome == Unknown && e.Problem == nil && slices.Contains(statuses, e.Status)
 }
 
 // IsServiceFault reports whether a failure is about the service or the way to it, and not about what was asked. Other
