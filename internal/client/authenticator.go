@@ -20,17 +20,21 @@ const (
 
 func (t *authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
 	q, ctx := requestOf(r), r.Context()
-	var rejected *token
-	var before int // the status of its response
+	rejected, before := (*token)(nil), 0 // before is the status of its response
 	for sent := 1; ; sent++ {
 		current, failure := t.token(ctx, q, rejected)
 		if failure != nil {
 			return nil, failure
 		}
-		response, err := t.send(r, current)
+		r = r.Clone(ctx)
+		r.Header.Set("Authorization", "Bearer "+current.value.Reveal())
+		response, err := t.next.RoundTrip(r)
 		failure = failureOf(err)
-		accepts := err == nil || failure.Outcome.NothingDone() && failure.Status != http.StatusUnauthorized
-		if before == http.StatusUnauthorized && accepts {
+		accepted := err == nil || failure.acceptsToken()
+		if accepted {
+			current.accept()
+		}
+		if before == http.StatusUnauthorized && (accepted || failure.Status == http.StatusForbidden) {
 			rejected.expired.Store(true)
 		}
 		if err == nil {
@@ -100,16 +104,6 @@ func (t *authenticator) read(ctx context.Context) *Error {
 		_ = a.Body.Close()
 	}
 	return failure
-}
-
-func (t *authenticator) send(r *http.Request, current *token) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+current.value.Reveal())
-	response, err := t.next.RoundTrip(r)
-	if err == nil || failureOf(err).acceptsToken() {
-		current.accept()
-	}
-	return response, err
 }
 
 // acceptsToken reports whether a refusal is not about the token: the service looked at what was asked.

@@ -9,14 +9,8 @@ import (
 	"time"
 )
 
-// link of the chain of http.RoundTrippers that a request passes. Each has one concern, and an *Error for everything but
-// the response that the operation succeeded:
-//
-//	retrier        sends again what the operation allows
-//	limiter        waits for the rate limit and for Retry-After
-//	authenticator  adds the token, and renews it
-//	exchange       sends one HTTP request, and says what the response proves
-//	http.Transport
+// link of the chain of http.RoundTrippers that a request passes: retrier, limiter, authenticator and exchange. Each has
+// one concern, and an *Error for everything but the response that the operation succeeded.
 type link struct {
 	client *Client
 	next   http.RoundTripper
@@ -152,6 +146,7 @@ func (p *Permit) prepare(ctx context.Context, c *Client, q *request) (failure *E
 // use gives a request what the Permit has, or what it gets again.
 func (p *Permit) use(ctx context.Context, c *Client, q *request) (failure *Error) {
 	if p.used || p.conn.Err() != nil || p.conn.Available() == 0 {
+		p.Close()
 		failure = p.prepare(ctx, c, q)
 		if failure == nil && q.effect.emails() && (!p.look() || ctx.Err() != nil) {
 			failure = &Error{Operation: q.op, Outcome: NotSent, Kind: KindCanceled, detail: "canceled before it was sent"}

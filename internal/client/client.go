@@ -43,7 +43,8 @@ func New(config Config) (*Client, error) {
 		return nil, err
 	}
 	lifetime, cancel := context.WithCancel(context.Background())
-	c := &Client{config: config, baseURL: service.JoinPath(apiPrefix).String(), limits: config.limits(), close: cancel, forms: config.forms()}
+	c := &Client{config: config, limits: config.limits(), close: cancel, forms: config.forms()}
+	c.baseURL = service.JoinPath(apiPrefix).String()
 	c.tokens = &tokenSource{
 		requestToken: func() (*token, *Error) { return c.requestToken(lifetime) },
 		holdOff:      c.limits.loginHoldOff(string(config.GrantType) + " " + string(config.TokenAuthorization)),

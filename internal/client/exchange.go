@@ -81,9 +81,8 @@ func (t *exchange) send(ctx context.Context, r *http.Request, q *request) (*answ
 	return received, failure
 }
 
-// isAlone reports whether a request has a connection of its own. One that must not be repeated has: on a shared one that
-// the server closes at that moment, its outcome would be Unknown for no reason. So has a report, which may begin later
-// than the shared transport waits.
+// isAlone: on a shared connection, what must not be repeated would be Unknown for no reason if the server closed it at
+// that moment. A report may begin later than the shared transport waits.
 func (q *request) isAlone() bool { return q.effect != effectNone || q.op == OpIndividualReport }
 
 // observe reports a request to Config.Observe, and what was received to Config.Inspect.
@@ -100,8 +99,6 @@ func (t *exchange) observe(q *request, duration time.Duration, received *answer,
 		config.Observe(result)
 	}
 	if config.Inspect != nil && received != nil {
-		config.Inspect(Exchange{
-			Operation: q.op, Status: received.StatusCode, Header: received.Header, Body: Hide(received.content),
-		})
+		config.Inspect(Exchange{q.op, received.StatusCode, received.Header, Hide(received.content)})
 	}
 }

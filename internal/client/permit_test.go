@@ -17,7 +17,7 @@ func TestPrepare(t *testing.T) {
 		t.Fatalf("before the request: %v", err)
 	}
 	age(c) // what the Permit has is not looked for again
-	defer permit.Close()
+	t.Cleanup(permit.Close)
 	look := func() bool {
 		t.Error("it looks once more")
 		return true
@@ -120,7 +120,7 @@ func TestRequestFollowsTheLook(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					defer permit.Close()
+					t.Cleanup(permit.Close)
 					if test.closed {
 						ended := make(chan struct{})
 						once := sync.OnceFunc(func() { close(ended) })
@@ -163,7 +163,7 @@ func TestEachRequestFollowsALook(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer permit.Close()
+		t.Cleanup(permit.Close)
 		s.did()
 		_, err = c.CompleteApplication(permit.Context(t.Context(), func() bool {
 			s.note("look")
