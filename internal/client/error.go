@@ -43,7 +43,7 @@ type Kind string
 
 // The kinds of failure. The interface documents few statuses (interface: Errors); the rest is our reading.
 const (
-	KindCanceled    Kind = "Canceled"    // the caller's context was canceled, or the client was closed
+	KindCanceled    Kind = "Canceled"    // the caller's context or the client ended, or the caller no longer wants it
 	KindTimeout     Kind = "Timeout"     // no complete response in time
 	KindUnreachable Kind = "Unreachable" // no connection, because of name resolution, dialing or TLS
 	KindConnection  Kind = "Connection"  // the connection broke, or the response was truncated
