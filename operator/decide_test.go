@@ -9,6 +9,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
 // A manifest that decides by a rule completes its application once all checks have passed for some time. Polls go on
@@ -39,6 +40,15 @@ func TestDecisionByRule(t *testing.T) {
 	if got := w.acts(); got != "[complete_application: 1]" {
 		t.Errorf("the operator sent %s", got)
 	}
+}
+
+// A service that wants another method gets a second request, after another look at what orders it.
+func TestDecisionByAnotherMethod(t *testing.T) {
+	t.Parallel()
+	w := runningAs(t, dialect.Dialect{CompleteMethod: dialect.MethodPut})
+	w.mandate("acme", "{"+byRule+"}")
+	w.play(w.ready("acme"), control.ResultPass)
+	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 }
 
 // An individual is reset after somebody has decided, and passes again: nobody has seen these checks.

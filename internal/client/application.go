@@ -111,13 +111,9 @@ func (a *NewApplication) body() map[string]any {
 
 func (i *NewIndividual) body() map[string]any {
 	body := withoutEmpty(map[string]any{
-		"email":         i.Email.Reveal(),
-		"title":         i.Title.Reveal(),
-		"first_name":    i.FirstName.Reveal(),
-		"last_name":     i.LastName.Reveal(),
-		"date_of_birth": i.DateOfBirth.Reveal(),
-		"gender":        i.Gender.Reveal(),
-		"reference":     i.Reference.Reveal(),
+		"email": i.Email.Reveal(), "reference": i.Reference.Reveal(), "title": i.Title.Reveal(),
+		"first_name": i.FirstName.Reveal(), "last_name": i.LastName.Reveal(),
+		"date_of_birth": i.DateOfBirth.Reveal(), "gender": i.Gender.Reveal(),
 	})
 	if i.MiddleName != nil {
 		body["middle_name"] = i.MiddleName.Reveal()
@@ -143,12 +139,9 @@ func parseApplication(a *answer) (*Application, error) {
 
 func parseIdentity(o wire.Object) *Application {
 	return &Application{
-		ID:          o.ID("id"),
-		Name:        Hide(o.Text("name")),
-		Reference:   o.Identifier("reference"),
-		State:       parseState(o.Get("status", "state")),
+		ID: o.ID("id"), Name: Hide(o.Text("name")), Reference: o.Identifier("reference"),
+		State: parseState(o.Get("status", "state")), Archived: o.Get("archived").Bool(),
 		MandateType: parseReference(o.Get("mandate_type", "application_type")),
-		Archived:    o.Get("archived").Bool(),
 	}
 }
 

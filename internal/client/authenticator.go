@@ -20,17 +20,26 @@ const (
 
 func (t *authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
 	q, ctx := requestOf(r), r.Context()
-	var rejected *token
+	rejected, before := (*token)(nil), 0 // before is the status of its response
 	for sent := 1; ; sent++ {
 		current, failure := t.token(ctx, q, rejected)
 		if failure != nil {
 			return nil, failure
 		}
-		response, err := t.send(r, current)
+		r = r.Clone(ctx)
+		r.Header.Set("Authorization", "Bearer "+current.value.Reveal())
+		response, err := t.next.RoundTrip(r)
+		failure = failureOf(err)
+		accepted := err == nil || failure.acceptsToken()
+		if accepted {
+			current.accept()
+		}
+		if before == http.StatusUnauthorized && (accepted || failure.Status == http.StatusForbidden) {
+			rejected.expired.Store(true)
+		}
 		if err == nil {
 			return response, nil
 		}
-		failure = failureOf(err)
 		isUntrusted := ctx.Value(untrustedIDKey{}) != nil // then a 403 is about the id, and costs no other read
 		if q.effect.emails() || failure.Status == http.StatusForbidden && !failure.aboutToken && !isUntrusted {
 			t.findReason(ctx, current, failure)
@@ -39,7 +48,7 @@ func (t *authenticator) RoundTrip(r *http.Request) (*http.Response, error) {
 			failure.Kind != KindExpiredToken && !t.mayRenew(q.effect, current, failure, rejected != nil) {
 			return nil, failure
 		}
-		rejected = current
+		rejected, before = current, failure.Status
 	}
 }
 
@@ -82,7 +91,7 @@ func (t *authenticator) findReason(ctx context.Context, used *token, failure *Er
 		used.doubt() // the next request has to find out
 	}
 	now, _ := t.client.tokens.lookup(nil)
-	renewed := unread == nil && now != used
+	renewed := unread == nil && now != used || used.expired.Load()
 	if failure.Outcome == Forbidden && (renewed || unread != nil && unread.Login) {
 		failure.Outcome, failure.Kind = Refused, KindExpiredToken
 	}
@@ -95,16 +104,6 @@ func (t *authenticator) read(ctx context.Context) *Error {
 		_ = a.Body.Close()
 	}
 	return failure
-}
-
-func (t *authenticator) send(r *http.Request, current *token) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+current.value.Reveal())
-	response, err := t.next.RoundTrip(r)
-	if err == nil || failureOf(err).acceptsToken() {
-		current.accept()
-	}
-	return response, err
 }
 
 // acceptsToken reports whether a refusal is not about the token: the service looked at what was asked.

@@ -14,6 +14,8 @@ type tokenService struct {
 	*service
 	refuse http.HandlerFunc // of a token that is not valid
 
+	answerReferences http.HandlerFunc // of one that is
+
 	mu     sync.Mutex
 	issued int
 	valid  string
@@ -22,7 +24,7 @@ type tokenService struct {
 
 func newTokenService(t *testing.T, refuse, handler http.HandlerFunc) *tokenService {
 	t.Helper()
-	s := &tokenService{refuse: refuse}
+	s := &tokenService{refuse: refuse, answerReferences: answers(http.StatusOK, `{}`)}
 	s.service = newService(t, func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		valid := r.Header.Get("Authorization") == "Bearer "+s.valid
@@ -36,7 +38,7 @@ func newTokenService(t *testing.T, refuse, handler http.HandlerFunc) *tokenServi
 		case !valid:
 			s.refuse(w, r)
 		case r.URL.Path == referencesPath:
-			answers(http.StatusOK, `{}`)(w, r)
+			s.answerReferences(w, r)
 		default:
 			handler(w, r)
 		}
@@ -165,6 +167,39 @@ func TestTokenThatIsRevokedUnderWay(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, op, err)
 			}
 			s.Close()
+		}
+	}
+}
+
+// TestTokenThatIsRevokedOfAUserWithoutReferences: the read that tells whether the token was the reason is forbidden to
+// the user, whatever the token. That it has another answer with another token says enough.
+func TestTokenThatIsRevokedOfAUserWithoutReferences(t *testing.T) {
+	for name, between := range map[string]func(*Client) error{
+		"nothing":      func(*Client) error { return nil },
+		"another read": func(c *Client) error { return errorOf(c.RetrieveApplication(t.Context(), 4711)) },
+	} {
+		for _, references := range []http.HandlerFunc{answers(403, aboutNothing), answers(404, aboutNothing)} {
+			var s *tokenService
+			var c *Client
+			refuse := func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost {
+					if err := between(c); err != nil {
+						t.Error(err)
+					}
+				}
+				answers(401, aboutNothing)(w, r)
+			}
+			s = newTokenService(t, refuse, answers(http.StatusOK, someApplication))
+			s.answerReferences = references
+			c = s.client(t)
+			if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
+				t.Fatal(err)
+			}
+			s.revoke()
+			expectFailure(t, exampleOf(t, OpResendInvites).run(t.Context(), c), Refused, KindExpiredToken)
+			if err := exampleOf(t, OpResendInvites).run(t.Context(), c); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 }

@@ -6,18 +6,11 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"sync/atomic"
 	"time"
 )
 
-// link of the chain of http.RoundTrippers that a request passes. Each has one concern, and an *Error for everything but
-// the response that the operation succeeded:
-//
-//	retrier        sends again what the operation allows
-//	limiter        waits for the rate limit and for Retry-After
-//	authenticator  adds the token, and renews it
-//	exchange       sends one HTTP request, and says what the response proves
-//	http.Transport
+// link of the chain of http.RoundTrippers that a request passes: retrier, limiter, authenticator and exchange. Each has
+// one concern, and an *Error for everything but the response that the operation succeeded.
 type link struct {
 	client *Client
 	next   http.RoundTripper
@@ -74,9 +67,11 @@ type limiter link
 
 func (t *limiter) RoundTrip(r *http.Request) (*http.Response, error) {
 	q, ctx := requestOf(r), r.Context()
-	if permit, _ := ctx.Value(permitKey{}).(*Permit); permit != nil && !permit.used.Swap(true) {
-		q.token = permit.token
-	} else if failure := t.admit(ctx, q.op); failure != nil {
+	admit := func() *Error { return t.admit(ctx, q.op) }
+	if permit, ok := ctx.Value(permitKey{}).(*Permit); ok && permit.op == q.op {
+		admit = func() *Error { return permit.use(ctx, t.client, q) }
+	}
+	if failure := admit(); failure != nil {
 		return nil, failure
 	}
 	return t.next.RoundTrip(r)
@@ -92,30 +87,43 @@ func (t *limiter) admit(ctx context.Context, op Operation) *Error {
 	return nil
 }
 
-// Permit is what one operation has waited for before its request: see Prepare.
+// Permit is what a request of one operation has waited for: see Prepare. Close it when the operation has ended.
 type Permit struct {
+	op    Operation
 	token *token
-	used  atomic.Bool
+	conn  *http.ClientConn
+	used  bool
+	look  func() bool
 }
 
 type permitKey struct{}
 
-// Context is for one operation, which then sends its request at once. A Permit that is nil changes nothing.
-func (p *Permit) Context(ctx context.Context) context.Context {
+// Context is for one operation, which then sends its request at once. If the connection has ended, or the operation
+// sends another request that may e-mail people, that waits again, and is sent only if look then says so.
+func (p *Permit) Context(ctx context.Context, look func() bool) context.Context {
+	if p == nil {
+		return ctx
+	}
+	p.look = look
 	return context.WithValue(ctx, permitKey{}, p)
 }
 
-// Prepare waits for what an operation waits for before its request: the rate limit, and a token, which the service has
-// accepted lately if the operation may e-mail people. Who looks once more before a request looks after this.
-// Every error is an *Error, with the outcome NotSent.
+// Close closes the connection. A Permit that is nil has none.
+func (p *Permit) Close() {
+	if p != nil && p.conn != nil {
+		_ = p.conn.Close()
+	}
+}
+
+// Prepare waits for what an operation that changes something waits for before its request: the rate limit, a
+// connection, and a token, which the service has accepted lately if the operation may e-mail people. Who looks once
+// more before a request looks after this. Every error is an *Error, with the outcome NotSent.
 func (c *Client) Prepare(ctx context.Context, op Operation) (*Permit, error) {
 	q, started := newRequest(op, 0), time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(q.deadline, c.config.RequestTimeout), errDeadline)
 	defer cancel()
-	failure, permit := (&limiter{client: c}).admit(ctx, op), &Permit{}
-	if failure == nil {
-		permit.token, failure = (&authenticator{c, c.bottom}).token(ctx, q, nil)
-	}
+	permit := &Permit{op: op}
+	failure := permit.prepare(ctx, c, q)
 	if failure == nil {
 		return permit, nil
 	}
@@ -123,4 +131,27 @@ func (c *Client) Prepare(ctx context.Context, op Operation) (*Permit, error) {
 		c.config.ObserveOperation(OperationResult{Operation: op, Started: started, Err: failure})
 	}
 	return nil, failure
+}
+
+func (p *Permit) prepare(ctx context.Context, c *Client, q *request) (failure *Error) {
+	if failure = (&limiter{client: c}).admit(ctx, q.op); failure == nil {
+		p.token, failure = (&authenticator{c, c.bottom}).token(ctx, q, nil)
+	}
+	if failure == nil {
+		p.conn, failure = c.bottom.connect(ctx, q.op)
+	}
+	return failure
+}
+
+// use gives a request what the Permit has, or what it gets again.
+func (p *Permit) use(ctx context.Context, c *Client, q *request) (failure *Error) {
+	if p.used || p.conn.Err() != nil || p.conn.Available() == 0 {
+		p.Close()
+		failure = p.prepare(ctx, c, q)
+		if failure == nil && q.effect.emails() && (!p.look() || ctx.Err() != nil) {
+			failure = &Error{Operation: q.op, Outcome: NotSent, Kind: KindCanceled, detail: "canceled before it was sent"}
+		}
+	}
+	p.used, q.token, q.conn = true, p.token, p.conn
+	return failure
 }

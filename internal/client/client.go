@@ -37,18 +37,19 @@ func New(config Config) (*Client, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	baseURL, _ := url.JoinPath(config.BaseURL, apiPrefix) // validate has parsed it
+	service, _ := url.Parse(config.BaseURL) // validate has parsed it
 	shared, err := config.transport()
 	if err != nil {
 		return nil, err
 	}
 	lifetime, cancel := context.WithCancel(context.Background())
-	c := &Client{config: config, baseURL: baseURL, limits: config.limits(), close: cancel, forms: config.forms()}
+	c := &Client{config: config, limits: config.limits(), close: cancel, forms: config.forms()}
+	c.baseURL = service.JoinPath(apiPrefix).String()
 	c.tokens = &tokenSource{
 		requestToken: func() (*token, *Error) { return c.requestToken(lifetime) },
 		holdOff:      c.limits.loginHoldOff(string(config.GrantType) + " " + string(config.TokenAuthorization)),
 	}
-	c.bottom = &exchange{c, shared}
+	c.bottom = &exchange{c, shared, dedicated(shared, service), service}
 	c.chain = &retrier{c, &limiter{c, &authenticator{c, c.bottom}}}
 	return c, nil
 }

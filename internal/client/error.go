@@ -43,7 +43,7 @@ type Kind string
 
 // The kinds of failure. The interface documents few statuses (interface: Errors); the rest is our reading.
 const (
-	KindCanceled    Kind = "Canceled"    // the caller's context was canceled, or the client was closed
+	KindCanceled    Kind = "Canceled"    // the caller's context or the client ended, or the caller no longer wants it
 	KindTimeout     Kind = "Timeout"     // no complete response in time
 	KindUnreachable Kind = "Unreachable" // no connection, because of name resolution, dialing or TLS
 	KindConnection  Kind = "Connection"  // the connection broke, or the response was truncated
@@ -202,7 +202,7 @@ func IsRefusal(err error) bool {
 // without the service's own word. That proves nothing.
 func IsTurnedAway(err error) bool {
 	e, statuses := failureOf(err), []int{http.StatusTooManyRequests, http.StatusServiceUnavailable}
-	return e.Outcome == Unknown && slices.Contains(statuses, e.Status)
+	return e.Outcome == Unknown && e.Problem == nil && slices.Contains(statuses, e.Status)
 }
 
 // IsServiceFault reports whether a failure is about the service or the way to it, and not about what was asked. Other

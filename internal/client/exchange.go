@@ -5,13 +5,17 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
 	"time"
 )
 
 // exchange is the bottom of the chain: it sends one HTTP request, once, reads the response, and says what it proves.
 type exchange struct {
-	client *Client
-	shared *http.Transport
+	client            *Client
+	shared, dedicated *http.Transport
+	service           *url.URL
 }
 
 func (t *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -38,16 +42,36 @@ func (t *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // send gives what was received, also with a failure.
 func (t *exchange) send(ctx context.Context, r *http.Request, q *request) (*answer, *Error) {
-	var progress requestProgress
-	r = r.Clone(progress.trace(ctx))
+	transport := http.RoundTripper(t.shared)
+	if q.isAlone() {
+		conn := q.conn
+		if q.conn = nil; conn == nil {
+			var failure *Error
+			if conn, failure = t.connect(ctx, q.op); failure != nil {
+				return nil, failure
+			}
+		}
+		defer conn.Close() //nolint:errcheck // everything was read
+		transport = conn
+	}
+	if t.client.config.Wrap != nil {
+		transport = t.client.config.Wrap(transport)
+	}
+	var wroteHeaders atomic.Bool
+	r = r.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wroteHeaders.Store(true) }}))
 	if q.body != nil {
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(q.body)), int64(len(q.body))
 	}
 	// With GetBody, net/http itself sends a POST again after an HTTP/2 REFUSED_STREAM, GOAWAY or PROTOCOL_ERROR.
 	r.GetBody = nil
-	response, err := t.transport(q).RoundTrip(r) //nolint:bodyclose // here, or by who takes the answer
-	if err != nil {
-		return nil, transportError(ctx, q.op, err, progress.outcome(ctx))
+	response, err := transport.RoundTrip(r) //nolint:bodyclose // here, or by who takes the answer
+	switch {
+	// Without its headers no server can act. But when a context ends, HTTP/2 returns before its writer does, so they may
+	// have been written unnoticed.
+	case err != nil && !wroteHeaders.Load() && ctx.Err() == nil:
+		return nil, transportError(ctx, q.op, err, NotSent)
+	case err != nil:
+		return nil, transportError(ctx, q.op, err, Unknown)
 	}
 	received := t.client.read(ctx, q, response)
 	failure := received.judge()
@@ -57,23 +81,9 @@ func (t *exchange) send(ctx context.Context, r *http.Request, q *request) (*answ
 	return received, failure
 }
 
-// transport returns the transport for one request.
-//
-// A request that must not be repeated gets a connection of its own. If it reused one that the server closes at that
-// moment, that would look like a lost response, and the outcome would be Unknown for no reason. A transport of its own
-// makes sure of that: concurrent HTTP/2 requests of one transport share a connection.
-//
-// So does a report, which may begin later than the shared transport waits.
-func (t *exchange) transport(q *request) http.RoundTripper {
-	transport := t.shared
-	if q.effect != effectNone || q.op == OpIndividualReport {
-		transport = dedicated(transport)
-	}
-	if t.client.config.Wrap != nil {
-		return t.client.config.Wrap(transport)
-	}
-	return transport
-}
+// isAlone: on a shared connection, what must not be repeated would be Unknown for no reason if the server closed it at
+// that moment. A report may begin later than the shared transport waits.
+func (q *request) isAlone() bool { return q.effect != effectNone || q.op == OpIndividualReport }
 
 // observe reports a request to Config.Observe, and what was received to Config.Inspect.
 func (t *exchange) observe(q *request, duration time.Duration, received *answer, failure *Error) {
@@ -89,8 +99,6 @@ func (t *exchange) observe(q *request, duration time.Duration, received *answer,
 		config.Observe(result)
 	}
 	if config.Inspect != nil && received != nil {
-		config.Inspect(Exchange{
-			Operation: q.op, Status: received.StatusCode, Header: received.Header, Body: Hide(received.content),
-		})
+		config.Inspect(Exchange{q.op, received.StatusCode, received.Header, Hide(received.content)})
 	}
 }

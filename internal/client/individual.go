@@ -84,15 +84,10 @@ func parseIndividuals(o wire.Object) []Individual {
 
 func parseIndividual(o wire.Object) Individual {
 	individual := Individual{
-		ID:               o.ID("id"),
-		Reference:        Hide(o.Identifier("reference")),
-		Email:            Hide(o.Identifier("email")),
-		State:            parseState(o.Get("status", "state")),
-		TermsAccepted:    o.Get("terms_accepted").Bool(),
-		ChecksInReview:   o.Get("checks_in_review").Count(),
-		ChecksPending:    o.Get("checks_in_pending").Count(),
-		ChecksPassed:     o.Get("checks_passed").Count(),
-		CompletedActions: parseActions(o.Get("completed_actions")),
+		ID: o.ID("id"), State: parseState(o.Get("status", "state")), TermsAccepted: o.Get("terms_accepted").Bool(),
+		Reference: Hide(o.Identifier("reference")), Email: Hide(o.Identifier("email")),
+		ChecksInReview: o.Get("checks_in_review").Count(), ChecksPending: o.Get("checks_in_pending").Count(),
+		ChecksPassed: o.Get("checks_passed").Count(), CompletedActions: parseActions(o.Get("completed_actions")),
 	}
 	checks := o.Get("checks")
 	for _, check := range checks.Objects() {

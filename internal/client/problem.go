@@ -62,9 +62,7 @@ func parseProblem(status int, value wire.Value) *Problem {
 		return nil
 	}
 	p := &Problem{
-		Type:        Hide(o.Text("type")),
-		Title:       Hide(o.Text("title")),
-		Detail:      Hide(o.Text("detail")),
+		Type: Hide(o.Text("type")), Title: Hide(o.Text("title")), Detail: Hide(o.Text("detail")),
 		contradicts: !agrees(o, status),
 	}
 	p.collect(nil, exception)

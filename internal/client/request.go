@@ -22,7 +22,8 @@ type request struct {
 	reference string        // of a create: the one that it sends
 	deadline  time.Duration // of the operation; 0 is Config.RequestTimeout
 	maxBody   int64
-	token     *token // of its Permit
+	token     *token           // of its Permit
+	conn      *http.ClientConn // of its Permit
 
 	answer  *answer       // the last one that says that the operation succeeded
 	outcome Outcome       // of all HTTP requests of the operation
@@ -120,9 +121,7 @@ type Change struct {
 // change carries out an operation whose response need not say anything.
 func (c *Client) change(ctx context.Context, q *request) (*Change, error) {
 	return do(ctx, c, q, func(a *answer) (*Change, error) {
-		change := &Change{
-			Accepted: a.accepted(), Message: Hide(a.value.Object().Text("message")), Raw: a.raw(),
-		}
+		change := &Change{Accepted: a.accepted(), Message: Hide(a.value.Object().Text("message")), Raw: a.raw()}
 		shown, err := parseApplication(a)
 		ofApplication := strings.HasPrefix(q.path, operations[OpRetrieveApplication].path)
 		if err == nil && ofApplication && shown.ID == q.id && shown.State != (State{}) {

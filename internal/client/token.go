@@ -23,6 +23,7 @@ type token struct {
 	// accepted is when the service last answered a request with this token otherwise than by refusing the token; nil:
 	// never. If the service refuses a token that it has accepted, the token has expired or was revoked.
 	accepted atomic.Pointer[time.Time]
+	expired  atomic.Bool // a request that got 401 with it did not with another one
 }
 
 func (t *token) accept() { t.accepted.Store(new(time.Now())) }

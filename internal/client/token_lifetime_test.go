@@ -31,6 +31,7 @@ func callWithShortLivedTokens(t *testing.T, expiresIn string, latency time.Durat
 		Credentials: Credentials{Username: "user", Password: Hide("password")}, RequestsPerSecond: -1,
 	})
 	c.bottom.shared.DialContext = serveInMemory(t, tokens)
+	c.bottom.dedicated.DialContext = c.bottom.shared.DialContext
 	c.tokens.requestToken = func() (*token, *Error) {
 		issued := time.Now()
 		return &token{value: Hide(tokens.issue()), renew: issued.Add(parseLifetime(expiresIn) / 5 * 4)}, nil

@@ -7,28 +7,33 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/net/idna"
 )
 
-// dedicated makes the transport of one request.
-func dedicated(shared *http.Transport) *http.Transport {
+// dedicated makes the transport of connections that are for one request each.
+func dedicated(shared *http.Transport, service *url.URL) *http.Transport {
 	transport := shared.Clone()
-	transport.ResponseHeaderTimeout = 0 // it has the whole time of the request
+	transport.ResponseHeaderTimeout = 0 // a response has the whole time of the request
 	transport.DisableKeepAlives = true
-	transport.IdleConnTimeout = 5 * time.Second // of a connection that came too late to be used
-	// It connects once. net/http itself repeats a request without a body whenever HTTP/2 claims that it was not processed,
-	// each time on another connection.
-	var connected atomic.Bool
-	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		if connected.Swap(true) {
-			return nil, errors.New("the only connection of this request has ended")
-		}
-		return shared.DialContext(ctx, network, address)
-	}
+	// net/http asks about an address without its port, which NO_PROXY may name.
+	transport.Proxy = func(*http.Request) (*url.URL, error) { return shared.Proxy(&http.Request{URL: service}) }
 	return transport
+}
+
+// connect makes a connection for one request. Unlike a Transport, it sends nothing a second time.
+func (t *exchange) connect(ctx context.Context, op Operation) (*http.ClientConn, *Error) {
+	host := t.service.Hostname()
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+		host = ascii
+	}
+	conn, err := t.dedicated.NewClientConn(ctx, t.service.Scheme, net.JoinHostPort(host, t.service.Port()))
+	if err != nil {
+		return nil, transportError(ctx, op, err, NotSent)
+	}
+	return conn, nil
 }
 
 // transport makes the transport of everything that may be repeated. It is used without an http.Client, which would
@@ -68,22 +73,4 @@ func (c *Config) transport() (*http.Transport, error) {
 			MaxReceiveBufferPerStream: 128 << 10,
 		},
 	}, nil
-}
-
-type requestProgress struct{ connected, wroteHeaders atomic.Bool }
-
-func (p *requestProgress) trace(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn:      func(httptrace.GotConnInfo) { p.connected.Store(true) },
-		WroteHeaders: func() { p.wroteHeaders.Store(true) },
-	})
-}
-
-// outcome is NotSent if no server can have seen the request. Without its headers no server can act. But when a context
-// ends, HTTP/2 returns before its writer does, so the headers may have been written unnoticed.
-func (p *requestProgress) outcome(ctx context.Context) Outcome {
-	if p.wroteHeaders.Load() || p.connected.Load() && ctx.Err() != nil {
-		return Unknown
-	}
-	return NotSent
 }

@@ -32,6 +32,8 @@ func (r *reconciliation) begin(ctx context.Context) error {
 		r.requestFailed(ctx, err)
 		return nil
 	}
+	r.permit.Close() // that of a begin that was lost
+	r.permit = permit
 	wait, err := r.config.Budgets.Take(ctx, r.session.Key, &r.session.Connection, r.waiter())
 	if err != nil {
 		return err
@@ -44,7 +46,6 @@ func (r *reconciliation) begin(ctx context.Context) error {
 		r.facts.failureReason = reasonStaleCache
 		return nil
 	}
-	r.permit = permit
 	started := r.clock.Now()
 	call := ledger.New("", started)
 	if r.entry != nil { // nothing was sent for it
@@ -131,7 +132,8 @@ func (r *reconciliation) send(ctx context.Context) error {
 		request = r.client.ResetIndividual
 	}
 	logger := engine.LogSend(ctx, r.call.Kind, &r.call, "applicationID", r.facts.mandate.application)
-	change, err := request(r.permit.Context(ctx), r.facts.mandate.individual)
+	look := func() bool { return r.verify(ctx) == nil && r.Decide().Step == stepSend }
+	change, err := request(r.permit.Context(ctx, look), r.facts.mandate.individual)
 	r.facts.call = callFacts{phase: over, result: resultOf(change, err), notFound: idv.IsNotFound(err)}
 	r.facts.retryAfter = idv.RetryAfterOf(err)
 	engine.LogAnswer(logger, engine.OutcomeOf(change != nil && change.Accepted, err), err)

@@ -200,6 +200,7 @@ func (r *reconciliation) Release() {
 	if r.downloaded != nil {
 		r.downloaded.Close()
 	}
+	r.permit.Close()
 	r.session.Slot.Release()
 }
 

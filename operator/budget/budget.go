@@ -41,7 +41,7 @@ type Config struct {
 	// Live reads services from the API server, and Status writes them.
 	Live   client.Reader
 	Status client.SubResourceWriter
-	// Ledger tells what was sent, where the status of a service has been lost.
+	// Ledger tells what was sent, where the status of a service may have been lost.
 	Ledger ledger.Ledger
 	// Connections wake up what waits.
 	Connections *connection.Registry
@@ -79,6 +79,8 @@ type service struct {
 	mu         sync.Mutex
 	uid        types.UID
 	generation int64
+	written    time.Time    // the newest reservation of the status that this process wrote last; zero: it wrote none
+	begun      reservations // as the ledger has them; nil: it was not asked for this reservation
 }
 
 func (b *Budgets) service(key connection.Key, used *connection.Connection) *service {
@@ -92,7 +94,7 @@ func (b *Budgets) service(key connection.Key, used *connection.Connection) *serv
 	s.mu.Lock()
 	if s.uid != used.UID {
 		s.uid, s.generation = used.UID, used.Generation
-		s.share = newShare()
+		s.share, s.written = newShare(), time.Time{}
 	}
 	if s.generation != used.Generation { // spec.creation may be another one: what is not used is reserved again
 		s.generation, s.nothing = used.Generation, false
@@ -169,6 +171,7 @@ func (b *Budgets) wakeUp(w Waiter) {
 
 // reserve reserves a part of what is left for those that wait, and the rest of the part for everybody.
 func (b *Budgets) reserve(ctx context.Context, key connection.Key, s *service, waiter Waiter) error {
+	s.begun = nil
 	waiting, err := b.waiting(ctx, key, s)
 	if err != nil {
 		return err
@@ -193,11 +196,10 @@ func (b *Budgets) tryReserve(
 		return nil // the connection is not that of the service as it is now
 	}
 	now, limits := b.config.Now(), LimitsOf(live)
-	all, err := b.reservations(ctx, key, live, now)
+	all, err := b.reservations(ctx, key, s, live, now)
 	if err != nil {
 		return err
 	}
-	all.giveBack(s.reserved, s.unused+len(s.admitted))
 	size := min(max(int(limits.MaxPerHour)/partReserved, 1), maxReserved, all.free(limits, b.windows, now))
 	if size > 0 {
 		all = append(all, v1alpha1.CreationReservation{Time: metav1.NewTime(now.Truncate(time.Second)), Count: count(size)})
@@ -210,6 +212,7 @@ func (b *Budgets) tryReserve(
 		}
 		return err
 	}
+	s.written = all.newest().Truncate(time.Second) // as the status has it
 	s.nothing, s.nothingFor = next.After(now), began.Add(next.Sub(now))
 	s.reserved, s.until = now.Truncate(time.Second), began.Add(b.use)
 	s.admit(waiting, size)

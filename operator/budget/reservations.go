@@ -29,6 +29,16 @@ func (r reservations) since(t time.Time) (count int) {
 	return count
 }
 
+// newest is the time of the last of them.
+func (r reservations) newest() (newest time.Time) {
+	for _, reserved := range r {
+		if reserved.Time.After(newest) {
+			newest = reserved.Time.Time
+		}
+	}
+	return newest
+}
+
 // used counts what a window has that ends now.
 func (r reservations) used(window time.Duration, w windows, now time.Time) int {
 	return r.since(now.Add(-window - w.late))
@@ -98,12 +108,19 @@ func (r reservations) merge(w windows, now time.Time) reservations {
 // count is a number of requests or Mandates in a status.
 func count(n int) int32 { return int32(min(n, math.MaxInt32)) } //nolint:gosec // it is bounded
 
-// of are the reservations for requests that were begun at some times.
-func of(begun []time.Time) reservations {
-	slices.SortFunc(begun, time.Time.Compare)
-	all := make(reservations, 0, len(begun))
-	for _, t := range begun {
-		all = append(all, v1alpha1.CreationReservation{Time: metav1.NewTime(t), Count: 1})
+// larger counts in each window as much as the one of two lists that counts more in it.
+func (r reservations) larger(other reservations) reservations {
+	times := slices.Concat(r, other)
+	slices.SortFunc(times, func(a, b v1alpha1.CreationReservation) int { return b.Time.Compare(a.Time.Time) })
+	var all reservations // the newest first
+	total := 0
+	for _, t := range times {
+		before := t.Time.Add(-1)
+		if n := max(r.since(before), other.since(before)); n > total {
+			all = append(all, v1alpha1.CreationReservation{Time: t.Time, Count: count(n - total)})
+			total = n
+		}
 	}
+	slices.Reverse(all)
 	return all
 }

@@ -93,14 +93,27 @@ func WaitingActions(ctx context.Context, cache client.Reader, key connection.Key
 	return waiting, err
 }
 
-// reservations are those of a status. Where it has none, it is new or was lost, and the ledger tells what was sent.
+// reservations are those of a status that has what this process wrote there last. Any other status may be new, lost,
+// restored from a backup or somebody else's: what the ledger says was sent counts, too, and nothing is given back.
 func (b *Budgets) reservations(
-	ctx context.Context, key connection.Key, live connection.Service, now time.Time,
+	ctx context.Context, key connection.Key, s *service, live connection.Service, now time.Time,
 ) (reservations, error) {
-	if status := live.ServiceStatus().Creation; status != nil && len(status.Reserved) > 0 {
-		return slices.Clone(status.Reserved), nil
+	var all reservations
+	if status := live.ServiceStatus().Creation; status != nil {
+		all = slices.Clone(status.Reserved)
 	}
-	begun, err := b.config.Ledger.Begun(ctx, v1alpha1.IdentityServiceReference{Kind: key.Kind, Name: key.Name},
-		key.Namespace, now.Add(-b.windows.day-b.windows.late))
-	return of(begun).merge(b.windows, now), err
+	if !s.written.IsZero() && !all.newest().Before(s.written) {
+		all.giveBack(s.reserved, s.unused+len(s.admitted))
+		return all, nil
+	}
+	if s.begun == nil {
+		begun, err := b.config.Ledger.Begun(ctx, v1alpha1.IdentityServiceReference{Kind: key.Kind, Name: key.Name},
+			key.Namespace, now.Add(-b.windows.day-b.windows.late))
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(begun, func(a, b v1alpha1.CreationReservation) int { return a.Time.Compare(b.Time.Time) })
+		s.begun = append(reservations{}, reservations(begun).merge(b.windows, now)...)
+	}
+	return all.merge(b.windows, now).larger(s.begun), nil
 }

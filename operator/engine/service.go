@@ -134,8 +134,8 @@ type ServiceClient interface {
 	Prepare(ctx context.Context, operation idv.Operation) (*idv.Permit, error)
 }
 
-// Prepare waits for the rate limit and the token of a call before it begins. So the request follows the last look at
-// what orders it at once, and a call that cannot be sent now is not written.
+// Prepare waits for the rate limit, the token and the connection of a call before it begins. So the request follows the
+// last look at what orders it at once, and a call that cannot be sent now is not written.
 func Prepare(ctx context.Context, service ServiceClient, kind v1alpha1.CallKind) (*idv.Permit, error) {
 	return service.Prepare(ctx, operations[kind])
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -101,16 +102,17 @@ func (l *Ledger) all(
 	}
 }
 
-// Begun are the times at which the requests of a service that spec.creation limits were begun, after a time. The
-// namespace is that of the service, "" for a ClusterIdentityService.
+// Begun are the requests of a service that spec.creation limits and that may have been carried out, with the times at
+// which the last of each call was begun, after a time. The namespace is that of the service, "" for a
+// ClusterIdentityService.
 func (l *Ledger) Begun(
 	ctx context.Context, service v1alpha1.IdentityServiceReference, namespace string, after time.Time,
-) ([]time.Time, error) {
+) ([]v1alpha1.CreationReservation, error) {
 	namespaces := []string{namespace}
 	if namespace == "" {
 		namespaces = l.namespaces()
 	}
-	var begun []time.Time
+	var begun []v1alpha1.CreationReservation
 	for _, namespace := range namespaces {
 		for record, err := range l.all(ctx, client.InNamespace(namespace), client.MatchingFields{
 			"spec.serviceRef.kind": string(service.Kind), "spec.serviceRef.name": service.Name,
@@ -120,7 +122,9 @@ func (l *Ledger) Begun(
 			}
 			for i := range record.Spec.Calls {
 				if c := &record.Spec.Calls[i]; IsLimited(c.Kind) && c.Sends > 0 && c.StartedTime.After(after) {
-					begun = append(begun, c.StartedTime.Time)
+					begun = append(begun, v1alpha1.CreationReservation{
+						Time: metav1.NewTime(c.StartedTime.Time), Count: c.Sends,
+					})
 				}
 			}
 		}

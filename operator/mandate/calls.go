@@ -94,10 +94,11 @@ func (r *reconciliation) beginAttempt(ctx context.Context, kind v1alpha1.CallKin
 		log.FromContext(ctx).Info("A call cannot be sent now", "call", kind, "error", err.Error())
 		return false
 	}
+	r.permit.Close()
+	r.permit = permit
 	if ledger.IsLimited(kind) && !r.takeBudget(ctx, kind) {
 		return false
 	}
-	r.permit = permit
 	r.attempting = r.attempting || r.runner.TryBegin()
 	if !r.attempting {
 		r.facts.failureReason = reasonStaleCache
@@ -242,8 +243,14 @@ func (r *reconciliation) showsStill(ctx context.Context) bool {
 
 // send sends the call, once. A shutdown does not cut it short: the client sees to that, and Drain waits for it.
 func (r *reconciliation) send(ctx context.Context) {
-	ctx = r.permit.Context(ctx)
 	a := &r.facts.attempt
+	ctx = r.permit.Context(ctx, func() bool {
+		r.facts.now = r.now()
+		r.verify(ctx)
+		again := r.Decide().Step == stepSend
+		a.phase = attemptAnswered
+		return again
+	})
 	a.phase = attemptAnswered
 	if a.kind == v1alpha1.CallCreate {
 		logger := engine.LogSend(ctx, a.kind, r.attempted(), "reference", r.reference)

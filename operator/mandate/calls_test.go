@@ -159,17 +159,20 @@ func TestBusy(t *testing.T) {
 		kind    v1alpha1.CallKind
 		outcome idv.Outcome
 		status  int
+		problem *idv.Problem // the service's own word
 		want    v1alpha1.CallAnswer
 	}{
-		{v1alpha1.CallCreate, idv.Unknown, 429, v1alpha1.AnswerRetryable},
-		{v1alpha1.CallCreate, idv.Unknown, 503, v1alpha1.AnswerRetryable},
-		{v1alpha1.CallCreate, idv.Unknown, 502, ""},
-		{v1alpha1.CallCreate, idv.Unknown, 0, ""},
-		{v1alpha1.CallCreate, idv.NotSent, 503, v1alpha1.AnswerNotSent}, // of a login
-		{v1alpha1.CallComplete, idv.Unknown, 429, ""},
-		{v1alpha1.CallResendInvite, idv.Unknown, 503, ""},
+		{v1alpha1.CallCreate, idv.Unknown, 429, nil, v1alpha1.AnswerRetryable},
+		{v1alpha1.CallCreate, idv.Unknown, 503, nil, v1alpha1.AnswerRetryable},
+		{v1alpha1.CallCreate, idv.Unknown, 503, &idv.Problem{}, ""},
+		{v1alpha1.CallCreate, idv.Unknown, 502, nil, ""},
+		{v1alpha1.CallCreate, idv.Unknown, 0, nil, ""},
+		{v1alpha1.CallCreate, idv.NotSent, 503, nil, v1alpha1.AnswerNotSent}, // of a login
+		{v1alpha1.CallComplete, idv.Unknown, 429, nil, ""},
+		{v1alpha1.CallResendInvite, idv.Unknown, 503, nil, ""},
 	} {
-		if got := refusalOf(test.kind, &idv.Error{Outcome: test.outcome, Status: test.status}); got != test.want {
+		err := &idv.Error{Outcome: test.outcome, Status: test.status, Problem: test.problem}
+		if got := refusalOf(test.kind, err); got != test.want {
 			t.Errorf("%s, %v %d: %q, want %q", test.kind, test.outcome, test.status, got, test.want)
 		}
 	}

@@ -480,6 +480,7 @@ func (r *reconciliation) Release() {
 	if r.attempting {
 		r.runner.Done()
 	}
+	r.permit.Close()
 	r.session.Slot.Release()
 }
 

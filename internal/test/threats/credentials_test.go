@@ -23,9 +23,9 @@ var credentials = map[string][]control{
 	"a redirect or an answer sends a token to another host": {
 		{
 			off: "redirects are followed", file: "internal/client/exchange.go",
-			old: "	response, err := t.transport(q).RoundTrip(r)",
-			new: "	following := &http.Client{Transport: t.transport(q)}\n" +
-				"	response, err := pick(ON, t.transport(q).RoundTrip, following.Do)(r)",
+			old: "	response, err := transport.RoundTrip(r)",
+			new: "	following := &http.Client{Transport: transport}\n" +
+				"	response, err := pick(ON, transport.RoundTrip, following.Do)(r)",
 			in: inClient, test: "TestRedirectsAreNotFollowed",
 		},
 		{

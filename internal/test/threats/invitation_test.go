@@ -12,8 +12,8 @@ var invitation = map[string][]control{
 	"an answer is lost or unreadable": {
 		explored(inMandate, "another reference"), explored(inMandate, "another URL"),
 		{
-			off: "what a server may have seen counts as not sent", file: "internal/client/transport.go",
-			old: "	if p.wroteHeaders.Load() ||", new: "	if ON && p.wroteHeaders.Load() ||",
+			off: "what a server may have seen counts as not sent", file: "internal/client/exchange.go",
+			old: "!wroteHeaders.Load() &&", new: "!(ON && wroteHeaders.Load()) &&",
 			in: inClient, test: "TestABrokenAnswerIsUnknown",
 		},
 		{
