@@ -153,8 +153,8 @@ func TestDecodeIndividual(t *testing.T) {
 			`{"email":"x","status":"failed"}`, &Individual{Email: Hide("x"), State: State{Name: "failed"}},
 		},
 		"who it is": {
-			`{"id":1,"first_name":"Jane","middle_name":"","last_name":"Doe","date_of_birth":"1990-02-28","gender":"female"}`,
-			&Individual{ID: 1, Personal: []Secret{Hide("Jane"), Hide("Doe"), Hide("1990-02-28")}},
+			`{"id":4711,"first_name":"Jane","middle_name":"","last_name":"Doe","date_of_birth":"1990-02-28","gender":"female"}`,
+			&Individual{ID: 4711, Personal: []Secret{Hide("Jane"), Hide("Doe"), Hide("1990-02-28")}},
 		},
 		"a failure": {`{"status":"failed"}`, nil},
 		"nothing":   {``, nil},
