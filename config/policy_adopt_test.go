@@ -136,7 +136,10 @@ func TestPolicyOfAdoption(t *testing.T) {
 			before: "{suspend: true, " + one + "}",
 			edit:   "{suspend: false}", needs: adopt, field: "spec.suspend can be set to false",
 		},
-		"continued, once bound":     {before: "{suspend: true, " + one + "}", status: bound, edit: "{suspend: false}"},
+		"continued, once bound": {
+			before: "{suspend: true, " + one + "}", status: bound,
+			edit: "{suspend: false}", needs: []string{"decide"}, field: "because a MandateAction may wait",
+		},
 		"to be deleted, once bound": {before: "{deletionPolicy: Delete}", status: bound, edit: "{" + one + "}"},
 	})
 }

@@ -58,8 +58,16 @@ func TestPolicyOfSuspension(t *testing.T) {
 		},
 		"an adoption continues, for a deletion, once bound": {
 			before: "{suspend: true, " + adopted + ", deletionPolicy: Delete}", status: bound,
-			edit: resume,
+			edit: resume, needs: decide, field: "because a MandateAction may wait",
 		},
+		"the suspension of an application is removed": {
+			before: "{suspend: true}", status: bound,
+			edit: "{suspend: null}", needs: decide, field: "because a MandateAction may wait",
+		},
+		"something else of an application is changed": {
+			before: "{suspend: true}", status: bound, edit: "{createBefore: 2026-12-31T00:00:00Z}",
+		},
+		"an application is suspended": {before: "{}", status: bound, edit: "{suspend: true}"},
 
 		"a creation continues":      {before: "{suspend: true}", edit: resume},
 		"a deletion is not held up": {before: "{suspend: true, deletionPolicy: Delete}", edit: resume},
@@ -77,6 +85,28 @@ func TestPolicyOfSuspension(t *testing.T) {
 			edit:   "{deletionPolicy: Retain}",
 		},
 	})
+}
+
+// Who may send actions may continue a Mandate for which one may wait, but not the decision that waits with it.
+func TestPolicyOfSuspendedActions(t *testing.T) {
+	c, namespace := policed(t)
+	c.bind(namespace, "sender", "idv-editor", "idv-actor")
+	c.waitForAccess(namespace, "sender", "act", "mandateactions")
+	for name, spec := range map[string]string{
+		"plain": "{suspend: true}", "decided": "{suspend: true, decision: " + complete + "}",
+	} {
+		suspended := mandate(t, namespace, "spec: "+spec)
+		suspended.SetName(name)
+		c.check(c.Create(t.Context(), suspended))
+		c.check(c.Status().Patch(t.Context(), suspended, mergePatch(t, bound)))
+		refused(t, "pipeline", c.attempt("pipeline", namespace, suspended, "spec: {suspend: false}"), "spec.suspend")
+		err := c.attempt("sender", namespace, suspended, "spec: {suspend: false}")
+		if name == "decided" {
+			refused(t, "sender", err, "verb decide on mandates.idv.mandate.io while")
+		} else {
+			c.check(err)
+		}
+	}
 }
 
 // Who deletes a Mandate and creates it again needs the verbs for everything that it has.

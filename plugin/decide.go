@@ -49,6 +49,9 @@ func proposeDecision(m *v1alpha1.Mandate, decision v1alpha1.Decision) (*proposal
 		return nil, fmt.Errorf("the status of the Mandate %s shows no evidence yet; nothing was changed. See kubectl "+
 			"mandate status -n %s %s", m.Name, m.Namespace, m.Name)
 	}
+	if err := hiddenChecks(m); err != nil && decision.When == "" {
+		return nil, err
+	}
 	return &proposal{
 		isSet:    m.Spec.Decision != nil && *m.Spec.Decision == decision,
 		set:      func(spec *v1alpha1.MandateSpec) { spec.Decision = &decision },
@@ -58,6 +61,29 @@ func proposeDecision(m *v1alpha1.Mandate, decision v1alpha1.Decision) (*proposal
 		next: "The operator sends it when the application is in review; until then, you can change or remove it.\n" +
 			"Next: kubectl mandate wait -n " + m.Namespace + " " + m.Name + " --for=outcome",
 	}, nil
+}
+
+// hiddenChecks says that the evidence of a Mandate is of checks that its status does not show.
+func hiddenChecks(m *v1alpha1.Mandate) error {
+	shown := map[string]v1alpha1.IndividualStatus{}
+	for _, individual := range m.Status.Individuals {
+		shown[individual.Name] = individual
+	}
+	ready := viewOf(m.Status.Conditions, v1alpha1.ConditionReady)
+	for i := range m.Spec.Individuals {
+		individual := shown[m.Spec.Individuals[i].Name]
+		switch {
+		case ready.Reason == v1alpha1.ReasonIndividualsUnmatched, individual.ID == 0 && individual.TermsAccepted == nil:
+			return fmt.Errorf("the status of the Mandate %s does not show which individual of the application is which, so "+
+				"nobody has seen their checks; nothing was changed. See kubectl mandate status -n %s %s, or decide at the "+
+				"service", m.Name, m.Namespace, m.Name)
+		case individual.Truncated:
+			return fmt.Errorf("the status of the Mandate %s does not show all checks of %s; nothing was changed. Look at the "+
+				"checks at the service and decide there, or complete with --when %s", m.Name, individual.Name,
+				v1alpha1.DecisionRuleAllChecksPassed)
+		}
+	}
+	return nil
 }
 
 func parseDecision(text, when string) (v1alpha1.Decision, error) {

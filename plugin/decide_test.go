@@ -14,7 +14,8 @@ import (
 func (w *world) shows(name, evidence string) {
 	w.Helper()
 	m := &v1alpha1.Mandate{ObjectMeta: w.named(name)}
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"evidence":"`+evidence+`"}}`))
+	patch := client.RawPatch(types.MergePatchType, []byte(
+		`{"status":{"evidence":"`+evidence+`","individuals":[{"name":"jane","id":91}]}}`))
 	w.check(w.Status().Patch(w.Context(), m, patch))
 }
 
@@ -82,5 +83,31 @@ func TestDecideNamesTheEvidence(t *testing.T) {
 		if got := w.decision("acme"); got != step.want {
 			t.Errorf("%s: the decision is %+v, want %+v", step.name, got, step.want)
 		}
+	}
+}
+
+// What the status does not show, nobody has seen: no decision is on its evidence. A rule needs nobody to see it.
+func TestDecideOnHiddenChecks(t *testing.T) {
+	w := newWorld(t, sandbox.Options{})
+	w.mandate("acme")
+	for status, says := range map[string]string{
+		`"conditions": [{"type": "Ready", "status": "False", "reason": "IndividualsUnmatched", "message": "",
+		  "lastTransitionTime": "2026-11-28T00:00:00Z"}]`: "which individual of the application is which",
+		`"individuals": [{"name": "jane"}]`: "which individual of the application is which",
+		`"individuals": []`:                 "which individual of the application is which",
+		`"truncated": true, "individuals": [{"name": "jane", "id": 91, "truncated": true}]`: "all checks of jane",
+		`"truncated": true`: "", // actions on the application are cut
+		`"individuals": [{"name": "jane", "termsAccepted": false}]`: "", // the service gives no ids
+	} {
+		w.inReview("acme", "a-1")
+		object := &v1alpha1.Mandate{ObjectMeta: w.named("acme")}
+		w.patchStatus(object, `{"status": {"truncated": false, "conditions": []}}`)
+		w.patchStatus(object, `{"status": {`+status+`}}`)
+		code := 0
+		if says != "" {
+			code = 3
+		}
+		w.contains(w.run("", code, "decide", "acme", "Reject", "--dry-run"), says)
+		w.run("", 0, "decide", "acme", "Complete", "--when", "AllChecksPassed", "--dry-run")
 	}
 }

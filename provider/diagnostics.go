@@ -26,6 +26,9 @@ type messageFilter struct {
 	secrets []string
 	// service knows its credentials and tokens. Without it, no title and no detail of the service is shown.
 	service *client.Client
+	// hasApplication says that the request names an application, whose people the texts can be about: but for a title,
+	// none is shown.
+	hasApplication bool
 }
 
 // requestFields says which parts of a rejected request a diagnostic may show.
@@ -80,7 +83,11 @@ func addRejection(diags *diag.Diagnostics, summary string, err error, fields req
 func (f requestFields) messages(key string, fieldError client.FieldError) []string {
 	var messages []string
 	for _, message := range fieldError.Messages {
-		messages = append(messages, f.show(message))
+		shown := personalMessage
+		if !f.hasApplication {
+			shown = f.show(message)
+		}
+		messages = append(messages, shown)
 	}
 	if len(messages) == 0 {
 		messages = []string{"(none)"}
@@ -220,6 +227,7 @@ func pauseOf(err error) string {
 const (
 	maxMessageLength = 300
 	hiddenMessage    = "(not shown, because it repeats a sensitive value)"
+	personalMessage  = "(not shown, because it may be about a person)"
 )
 
 // show returns a text on one line, and limits its length.
@@ -230,6 +238,9 @@ func (f messageFilter) show(message client.Secret) string {
 	}
 	if f.service != nil {
 		text = printable.Hide(text, f.service.Usernames()...)
+	}
+	if strings.ContainsAny(text, "@\uff20\ufe6b") {
+		return personalMessage
 	}
 	return printable.Cut(strings.Join(strings.Fields(text), " "), maxMessageLength)
 }
@@ -247,7 +258,7 @@ func (f messageFilter) repeatsSecret(text string) bool {
 }
 
 // aboutNoPerson has the requests whose refusal can say nothing about a person: the user wrote the one, and the other
-// asks for lists of types and countries.
+// asks for lists of types and countries. One that names an application is not among them; see hasApplication.
 var aboutNoPerson = map[client.Operation]bool{client.OpSubscribeWebhook: true, client.OpRetrieveReferences: true}
 
 // summary returns what the service says about a failure, as a sentence that follows another one; "" if nothing.
@@ -255,8 +266,12 @@ func (f messageFilter) summary(failure *client.Error) string {
 	if failure == nil || f.service == nil || !aboutNoPerson[failure.Operation] || failure.Login || failure.Problem == nil {
 		return ""
 	}
+	said := []client.Secret{failure.Problem.Title, failure.Problem.Detail}
+	if f.hasApplication {
+		said = said[:1]
+	}
 	var texts []string
-	for _, text := range []client.Secret{failure.Problem.Title, failure.Problem.Detail} {
+	for _, text := range said {
 		if shown := strings.TrimRight(f.show(text), "."); shown != "" && !slices.Contains(texts, shown) {
 			texts = append(texts, shown)
 		}

@@ -92,10 +92,13 @@ func (m *subscriptionModel) checkPayloads(diags *diag.Diagnostics) {
 func (m *subscriptionModel) requestFields(service *client.Client) requestFields {
 	payload := mergePayloads(m.PayloadJSON, m.PayloadWriteOnly)
 	replaced := jsonFields(string(payload))
+	_, named := replaced[m.fieldName("application_id")]
 	fields := requestFields{
-		attributes:    map[string]path.Path{},
-		items:         map[string][]string{wire.FoldName(m.fieldName("events")): m.sortedEvents()},
-		messageFilter: messageFilter{service: service, secrets: m.secrets()},
+		attributes: map[string]path.Path{},
+		items:      map[string][]string{wire.FoldName(m.fieldName("events")): m.sortedEvents()},
+		messageFilter: messageFilter{
+			service: service, secrets: m.secrets(), hasApplication: named || !m.ApplicationID.IsNull(),
+		},
 	}
 	for _, attribute := range []string{"url", "events", "application_id"} {
 		if _, ok := replaced[m.fieldName(attribute)]; !ok {

@@ -11,6 +11,8 @@ type Individual struct {
 	ID               int64  // 0 if the service gave none, or several
 	Reference, Email Secret // "" if the service gave none, or several
 	State            State
+	// Personal are names and the date of birth, as far as the service shows them.
+	Personal []Secret
 	// Counters as the service counts, which can differ from Checks.
 	ChecksInReview, ChecksPending, ChecksPassed int32
 	TermsAccepted                               bool
@@ -88,6 +90,11 @@ func parseIndividual(o wire.Object) Individual {
 		Reference: Hide(o.Identifier("reference")), Email: Hide(o.Identifier("email")),
 		ChecksInReview: o.Get("checks_in_review").Count(), ChecksPending: o.Get("checks_in_pending").Count(),
 		ChecksPassed: o.Get("checks_passed").Count(), CompletedActions: parseActions(o.Get("completed_actions")),
+	}
+	for _, name := range []string{"first_name", "middle_name", "last_name", "date_of_birth"} {
+		if value := o.Text(name); value != "" {
+			individual.Personal = append(individual.Personal, Hide(value))
+		}
 	}
 	checks := o.Get("checks")
 	for _, check := range checks.Objects() {

@@ -86,3 +86,15 @@ func (n Names) Passed(s client.State) bool {
 func (n Names) Failed(s client.State) bool {
 	return s.Is("manually_rejected", "rejected", "failed") || s.Is(n.CheckFailed...)
 }
+
+// IsKnown reports whether a text is the name of a state that this package knows, or that is configured, and no more
+// than that: not one that only begins as such a name does.
+func (n Names) IsKnown(text string) bool {
+	s := client.State{Name: text}
+	switch wire.FoldName(text) {
+	case "", "inreview", "completed", "rejected", "declined":
+		return true
+	}
+	configured := slices.Concat(n.InReview, n.Completed, n.Rejected, n.Closed)
+	return s.Is(openNames...) || s.Is(configured...) || n.Passed(s) || n.Failed(s)
+}

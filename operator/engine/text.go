@@ -34,16 +34,21 @@ func ShowText(text string) string { return printable.Cut(text, maxText) }
 // StatusBudget is how much of what a service says a status may still show. So no answer makes a status that the API
 // server refuses, or that the cache cannot hold for every Mandate.
 type StatusBudget struct {
-	left int
+	left     int
+	personal *Personal // what no text may show
 	// Truncated: something of the service did not fit, or is not shown as it is.
 	Truncated bool
 }
 
-// NewStatusBudget makes one of so many bytes of JSON.
-func NewStatusBudget(bytes int) *StatusBudget { return &StatusBudget{left: bytes} }
+// NewStatusBudget makes one of so many bytes of JSON, for texts that may be about these people.
+func NewStatusBudget(bytes int, personal *Personal) *StatusBudget {
+	return &StatusBudget{left: bytes, personal: personal}
+}
 
-// Text is ShowText, and remembers whether that is all of the text.
+// Text is ShowText, and remembers whether that is all of the text. It is empty for a text about a person, which is
+// as if the service had not written it.
 func (b *StatusBudget) Text(text string) string {
+	text = b.personal.Shown(text)
 	shown := ShowText(text)
 	b.Truncated = b.Truncated || shown != text
 	return shown
@@ -74,7 +79,7 @@ func (b *StatusBudget) Fits(around int, texts ...string) bool {
 
 // Part is a part of the budget for one of several that have to share it. Return gives back what it did not need.
 func (b *StatusBudget) Part(of int) *StatusBudget {
-	part := &StatusBudget{left: max(b.left, 0) / of}
+	part := &StatusBudget{personal: b.personal, left: max(b.left, 0) / of}
 	b.left -= part.left
 	return part
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
@@ -98,7 +99,7 @@ func (r *observer) observeApplication(ctx context.Context, application *idv.Appl
 	r.application = application
 	r.facts.bound = r.facts.bound || r.facts.id != 0 && (r.facts.create.adopt == 0 || r.facts.create.adopt == r.facts.id)
 	a.archived = application.Archived
-	r.projection = project(r.mandate, r.matching.Individuals, application)
+	r.projection = project(r.mandate, r.matching.Individuals, application, r.session.Connection.States)
 	r.observeState(application.State)
 	if r.projection.hash() != projectionOf(&r.mandate.Status).hash() {
 		r.learn(func(s *localState) { s.changed = r.facts.now })
@@ -107,11 +108,14 @@ func (r *observer) observeApplication(ctx context.Context, application *idv.Appl
 }
 
 // observeState finds out what the state of the application means, and has the service show its name. The id of a state
-// without a name is its name in the status, so that people can explain it.
+// without a name, or with one that cannot be shown, is its name in the status, so that people can explain it.
 func (r *observer) observeState(state idv.State) {
-	p := r.projection
+	p, names := r.projection, r.session.Connection.States
 	state.Name = cmp.Or(state.Name, p.state)
-	r.facts.application.stage = engine.StageOf(state, p.individuals, r.session.Connection.States)
+	if p.state != "" && names.IsKnown(p.state) && names.Stage(state) == lifecycle.Unknown { // its id was explained
+		state.Name = p.state
+	}
+	r.facts.application.stage = engine.StageOf(state, p.individuals, names)
 	r.services.Connections.SeeState(r.session.Key, p.state, r.facts.now)
 }
 

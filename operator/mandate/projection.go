@@ -9,6 +9,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -45,10 +46,13 @@ type projection struct {
 	digest      string // of all that is not truncated; "" if nothing is
 }
 
-// project makes the projection of an application. Of an individual that is not found, it has the name alone.
-func project(mandate *v1alpha1.Mandate, found []*idv.Individual, application *idv.Application) *projection {
-	budget := engine.NewStatusBudget(maxProjectionBytes)
-	p := &projection{state: stateName(budget, application.State), archived: application.Archived}
+// project makes the projection of an application. Of an individual that is not found, it has the name alone. Texts about
+// people are left out, but for names of states that are known.
+func project(
+	mandate *v1alpha1.Mandate, found []*idv.Individual, application *idv.Application, names lifecycle.Names,
+) *projection {
+	budget := engine.NewStatusBudget(maxProjectionBytes, personalOf(mandate, application, names))
+	p := &projection{state: nameOrID(budget, application.State.Name, application.State.ID), archived: application.Archived}
 	if t := application.MandateType; t != (idv.Reference{}) {
 		p.mandateType = &v1alpha1.MandateType{ID: budget.ID(t.ID), Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
 		budget.Take(entryOverhead, p.mandateType.Name, p.mandateType.Code)
@@ -73,6 +77,20 @@ func project(mandate *v1alpha1.Mandate, found []*idv.Individual, application *id
 		p.digest = fullDigest(found, application)
 	}
 	return p
+}
+
+// personalOf is what the spec and the service say of people.
+func personalOf(mandate *v1alpha1.Mandate, application *idv.Application, names lifecycle.Names) *engine.Personal {
+	personal := engine.PersonalOf(mandate, names)
+	personal.Add(application.Name.Reveal())
+	for i := range application.Individuals {
+		one := &application.Individuals[i]
+		personal.Add(one.Email.Reveal(), one.Reference.Reveal())
+		for _, value := range one.Personal {
+			personal.Add(value.Reveal())
+		}
+	}
+	return personal
 }
 
 // projectionOf is the projection that a status shows.
@@ -154,7 +172,7 @@ func projectLists(budget *engine.StatusBudget, shown *v1alpha1.IndividualStatus,
 		shown.Checks = append(shown.Checks, check)
 	}
 	for i, a := range individual.CompletedActions {
-		name := budget.Text(a.Name)
+		name := nameOrID(budget, a.Name, a.ID)
 		if i == maxCompleted || !budget.Fits(entryOverhead, name) {
 			budget.Truncated = true
 			break
@@ -170,7 +188,9 @@ func failedFields(budget *engine.StatusBudget, names []string) (shown []string) 
 			budget.Truncated = true
 			break
 		}
-		shown = append(shown, budget.Text(name))
+		if text := budget.Text(name); text != "" {
+			shown = append(shown, text)
+		}
 	}
 	return shown
 }
@@ -218,11 +238,12 @@ func serviceState(budget *engine.StatusBudget, s idv.State) *v1alpha1.ServiceSta
 	return &v1alpha1.ServiceState{ID: budget.ID(s.ID), Name: budget.Text(s.Name)}
 }
 
-func stateName(budget *engine.StatusBudget, s idv.State) string {
-	if s.Name == "" && s.ID != 0 {
-		return fmt.Sprint(s.ID)
+// nameOrID is the id if there is no name that can be shown.
+func nameOrID(budget *engine.StatusBudget, name string, id int64) string {
+	if shown := budget.Text(name); shown != "" || id == 0 {
+		return shown
 	}
-	return budget.Text(s.Name)
+	return fmt.Sprint(id)
 }
 
 func count(n int32) *int64 {

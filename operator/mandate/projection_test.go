@@ -10,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/internal/printable"
 )
 
@@ -39,7 +40,7 @@ func projectionFor(m *v1alpha1.Mandate, application *idv.Application) *projectio
 	for i := range application.Individuals {
 		found = append(found, &application.Individuals[i])
 	}
-	return project(m, found, application)
+	return project(m, found, application, lifecycle.Names{})
 }
 
 func projected(m *v1alpha1.Mandate, application *idv.Application) *v1alpha1.MandateStatus {
@@ -143,5 +144,51 @@ func TestStatusIsPrintable(t *testing.T) {
 	}
 	if !status.Truncated {
 		t.Error("the status does not say that it shows something else")
+	}
+}
+
+// TestStatusNamesNobody: a service may write people's names into its texts, and the status shows none of them. A check
+// is still there, and addressed by its id. What is decided, and what evidence is of, stays the same.
+func TestStatusNamesNobody(t *testing.T) {
+	const about = "Liveness of Jane Doe <jane@example.com>"
+	m := &v1alpha1.Mandate{}
+	m.Name, m.Spec.Individuals = "acme", []v1alpha1.Individual{{Name: "director"}}
+	state, action := idv.State{ID: 35, Name: "waiting for Jane Doe"}, idv.Action{ID: 8, Name: "remind-Doe", Title: about}
+	application := &idv.Application{
+		Name: idv.Hide("acme"), State: state, Actions: []idv.Action{action},
+		MandateType: idv.Reference{ID: 3, Name: "KYC of Jane", Code: "acme"},
+		Individuals: []idv.Individual{{
+			ID: 7, Reference: idv.Hide("director"), Email: idv.Hide("jane@example.com"),
+			Personal: []idv.Secret{idv.Hide("Jane"), idv.Hide("Doe"), idv.Hide("1990-02-28")},
+			State:    idv.State{ID: 5, Name: "invited"}, CompletedActions: []idv.Action{action},
+			Checks: []idv.Check{
+				{ID: 101, Name: "liveness_jane", Title: about, State: state, FailedFields: []string{"face", "born 1990-02-28"}},
+				{ID: 102, Name: "director", Title: "Document", State: idv.State{ID: 36, Name: "passed"}},
+			},
+		}},
+	}
+	status := projected(m, application)
+	encoded, err := json.Marshal(status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, personal := range []string{"jane", "doe", "@", "1990"} {
+		if strings.Contains(strings.ToLower(string(encoded)), personal) {
+			t.Errorf("the status has %s: %s", personal, encoded)
+		}
+	}
+	if status.State != "35" || status.Truncated || status.MandateType.Code != "acme" ||
+		status.Individuals[0].CompletedActions[0] != "8" {
+		t.Errorf("the status is %s", encoded)
+	}
+	want := []v1alpha1.CheckStatus{
+		{ID: 101, State: &v1alpha1.ServiceState{ID: 35}, FailedFields: []string{"face"}},
+		{ID: 102, Name: "director", Title: "Document", State: &v1alpha1.ServiceState{ID: 36, Name: "passed"}},
+	}
+	if diff := cmp.Diff(want, status.Individuals[0].Checks); diff != "" {
+		t.Errorf("checks:\n%s", diff)
+	}
+	if projectionFor(m, application).content() != projectionOf(status).content() {
+		t.Error("what the status shows is not what was read")
 	}
 }

@@ -188,7 +188,7 @@ func (a *anApplication) waits(names lifecycle.Names) bool {
 	}
 	matching := individuals.Match(expected, application.Individuals)
 	a.shown = v1alpha1.MandateStatus{ApplicationID: &a.id}
-	project(a.mandate, matching.Individuals, application).show(&a.shown)
+	project(a.mandate, matching.Individuals, application, lifecycle.Names{}).show(&a.shown)
 	a.mandate.Status = a.shown
 	return engine.WaitsForState(a.mandate, names)
 }

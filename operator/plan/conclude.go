@@ -97,7 +97,7 @@ func (p *planner) concludeMandate(item *planned, m *v1alpha1.Mandate) {
 		item.Actions = append([]Action{Bind}, item.Actions...)
 	}
 	if item.Change != Unchanged || len(item.Actions) > 0 {
-		item.Decisions = decisionsOf(item.mandate)
+		item.Decisions = decisionsOf(item.mandate, p.personalOf(item.mandate))
 	}
 	ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil {
@@ -163,6 +163,15 @@ func (p *planner) concludeAction(item *planned, a *v1alpha1.MandateAction) {
 		}
 		return
 	}
+}
+
+// personalOf is what a manifest says of people.
+func (p *planner) personalOf(m *v1alpha1.Mandate) *engine.Personal {
+	var connected connection.Connection
+	if service := p.serviceOf(m); service != nil {
+		connected = connection.Of(service, connected.Account)
+	}
+	return engine.PersonalOf(m, connected.States)
 }
 
 func prunedMessage(item *planned) string {

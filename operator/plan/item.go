@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // Action is what would be done for an object.
@@ -157,37 +160,48 @@ func assumedSecret(name string) string {
 	return "The Secret " + name + " exists and is valid, as when its application was created; a plan reads no Secrets."
 }
 
-// decisionsOf are the decision and the reviews of a Mandate that the change brings, and what its status shows.
-func decisionsOf(m *v1alpha1.Mandate) (decisions []Decision) {
+// decisionsOf are the decision and the reviews of a Mandate that the change brings, and what its status shows. Texts
+// about people are left out: the status of an earlier version and a manifest may have them.
+func decisionsOf(m *v1alpha1.Mandate, personal *engine.Personal) (decisions []Decision) {
 	for i := range m.Spec.CheckReviews {
 		review := &m.Spec.CheckReviews[i]
-		d := Decision{Decision: string(review.Decision) + " " + review.Check, Evidence: review.Evidence}
-		for _, check := range checksOf(m) {
-			if check.Individual == review.Individual && (check.Evidence == review.Evidence || check.Name == review.Check) {
-				d.Checks = append(d.Checks, check)
-				d.Shown = check.Evidence
-				d.Current = d.Current || check.Evidence == review.Evidence
+		d, name := Decision{Evidence: review.Evidence}, personal.Shown(review.Check)
+		for _, status := range m.Status.Individuals {
+			for c := range status.Checks {
+				check := &status.Checks[c]
+				if status.Name == review.Individual && (check.Evidence == review.Evidence || check.Name == review.Check) {
+					shown := checkOf(personal, status.Name, check)
+					d.Checks, name = append(d.Checks, shown), cmp.Or(name, shown.Name)
+					d.Shown, d.Current = check.Evidence, d.Current || check.Evidence == review.Evidence
+				}
 			}
 		}
+		d.Decision = string(review.Decision) + " " + cmp.Or(name, "a check")
 		decisions = append(decisions, d)
 	}
 	if wanted := m.Spec.Decision; wanted != nil {
 		decisions = append(decisions, Decision{
 			Decision: string(wanted.Outcome), Evidence: wanted.Evidence, When: string(wanted.When),
 			Shown: m.Status.Evidence, Current: wanted.Evidence != "" && wanted.Evidence == m.Status.Evidence,
-			State: m.Status.State, Checks: checksOf(m),
+			State: personal.Shown(m.Status.State), Checks: checksOf(m, personal),
 		})
 	}
 	return decisions
 }
 
-func checksOf(m *v1alpha1.Mandate) (checks []Check) {
+func checksOf(m *v1alpha1.Mandate, personal *engine.Personal) (checks []Check) {
 	for i := range m.Status.Individuals {
-		for _, c := range m.Status.Individuals[i].Checks {
-			checks = append(checks, Check{
-				Individual: m.Status.Individuals[i].Name, Name: c.Name, State: ofState(c.State).Name, Evidence: c.Evidence,
-			})
+		for c := range m.Status.Individuals[i].Checks {
+			checks = append(checks, checkOf(personal, m.Status.Individuals[i].Name, &m.Status.Individuals[i].Checks[c]))
 		}
 	}
 	return checks
+}
+
+// checkOf is a check with its id in place of a name that is not shown.
+func checkOf(personal *engine.Personal, individual string, c *v1alpha1.CheckStatus) Check {
+	return Check{
+		Individual: individual, Name: cmp.Or(personal.Shown(c.Name), fmt.Sprint(c.ID)),
+		State: personal.Shown(ofState(c.State).Name), Evidence: c.Evidence,
+	}
 }

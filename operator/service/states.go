@@ -12,6 +12,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // seenInterval is how late the time in the status may be at which the name of a state was last seen, so that it costs
@@ -27,9 +28,13 @@ func namesOf(service connection.Service) lifecycle.Names {
 	return lifecycle.Names(service.Settings().States)
 }
 
-// showStates adds the names that were seen to those that the status has, and says what all of them mean.
+// showStates adds the names that were seen to those that the status has, and says what all of them mean. An earlier
+// version may have written one about a person.
 func showStates(status *v1alpha1.IdentityServiceStatus, names lifecycle.Names, seen map[string]time.Time) {
-	shown := slices.Clone(status.States)
+	personal := engine.PersonalOf(&v1alpha1.Mandate{}, names)
+	shown := slices.DeleteFunc(slices.Clone(status.States), func(s v1alpha1.StateStatus) bool {
+		return personal.Shown(s.Name) == ""
+	})
 	for i := range shown {
 		last := seen[shown[i].Name]
 		if last.Sub(shown[i].LastSeenTime.Time) >= seenInterval {

@@ -41,6 +41,8 @@ func TestShowStates(t *testing.T) {
 	show("after a restart", false, nil)
 	names.InReview = []string{"Under Review"}
 	show("explained", true, nil)
+	status.States = append(status.States, v1alpha1.StateStatus{Name: "waits for jane@example.com", Stage: "Unknown"})
+	show("an address, by an earlier version", true, nil)
 	show("another name", true, map[string]time.Time{"completed": now, "withdrawn": now})
 	want := []v1alpha1.StateStatus{
 		{Name: "completed", Stage: "Completed", LastSeenTime: at(now)},

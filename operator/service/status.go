@@ -214,7 +214,7 @@ func setWarning(status *v1alpha1.IdentityServiceStatus, generation int64, kind, 
 }
 
 func mandateTypes(references *idv.References) (types []v1alpha1.MandateType, truncated bool) {
-	budget := engine.NewStatusBudget(maxShown)
+	budget := engine.NewStatusBudget(maxShown, &engine.Personal{})
 	for i, t := range references.MandateTypes {
 		shown := v1alpha1.MandateType{ID: budget.ID(t.ID), Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
 		if i == maxMandateTypes || !budget.Fits(typeOverhead, shown.Name, shown.Code) {
