@@ -19,8 +19,7 @@ type Check struct {
 	// FailedFields are the names of the fields that failed (interface: Check, individual_checkfield_result), or their
 	// numbers as the interface shows them.
 	FailedFields []string
-	// Results are those of all fields, one per line and sorted. They are personal data: only compare them.
-	Results Secret
+	Results      Secret // of all fields, one per line and sorted. They are personal data: only compare them
 }
 
 // CheckReview is what AcceptCheck and RejectCheck send (interface: Accept check, Reject check), without empty fields.
@@ -55,9 +54,8 @@ func (r CheckReview) body() map[string]any {
 var failedResult = regexp.MustCompile(`^(fail|reject|mismatch|nomatch|notmatch|invalid|denied|declin)`)
 
 func parseCheck(o wire.Object) Check {
-	check := Check{
-		ID: o.ID("id"), Name: o.Text("name"), Title: o.Text("title"), State: parseState(o.Get("status", "state")),
-	}
+	check := Check{ID: o.ID("id"), Name: o.Text("name"), Title: o.Text("title")}
+	check.State = parseState(o.Get("status", "state"))
 	var results []string
 	for _, result := range o.Get("individual_checkfield_result").Objects() {
 		// check_field is documented as a number; an object or a name is our reading.

@@ -8,18 +8,15 @@ import (
 
 // Individual as the service returns it (interface: Individual). Details reads the person's details from Raw.
 type Individual struct {
-	ID               int64  // 0 if the service gave none, or several
-	Reference, Email Secret // "" if the service gave none, or several
-	State            State
-	// Personal are names and the date of birth, as far as the service shows them.
-	Personal []Secret
-	// Counters as the service counts, which can differ from Checks.
-	ChecksInReview, ChecksPending, ChecksPassed int32
+	ID                                          int64  // 0 if the service gave none, or several
+	Reference, Email                            Secret // "" if the service gave none, or several
+	State                                       State
+	Personal                                    []Secret // names and the date of birth, as far as the service shows them
+	ChecksInReview, ChecksPending, ChecksPassed int32    // as the service counts, which can differ from Checks
 	TermsAccepted                               bool
 	CompletedActions                            []Action
 	Checks                                      []Check
-	// Raw is the whole response to RetrieveIndividual, with personal data. In an Application it is empty.
-	Raw Raw
+	Raw                                         Raw // the whole response to RetrieveIndividual, with personal data. In an Application it is empty
 }
 
 // RetrieveIndividual reads an individual: GET /ext/individuals/{id}. The shape of the response is not documented: our
@@ -92,9 +89,7 @@ func parseIndividual(o wire.Object) Individual {
 		ChecksPassed: o.Get("checks_passed").Count(), CompletedActions: parseActions(o.Get("completed_actions")),
 	}
 	for _, name := range []string{"first_name", "middle_name", "last_name", "date_of_birth"} {
-		if value := o.Text(name); value != "" {
-			individual.Personal = append(individual.Personal, Hide(value))
-		}
+		individual.Personal = append(individual.Personal, Hide(o.Text(name)))
 	}
 	checks := o.Get("checks")
 	for _, check := range checks.Objects() {
