@@ -16,7 +16,7 @@ type Individual struct {
 	TermsAccepted                               bool
 	CompletedActions                            []Action
 	Checks                                      []Check
-	Raw                                         Raw // the whole response to RetrieveIndividual, with personal data. In an Application it is empty
+	Raw                                         Raw // of RetrieveIndividual, with personal data
 }
 
 // RetrieveIndividual reads an individual: GET /ext/individuals/{id}. The shape of the response is not documented: our
