@@ -11,8 +11,8 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// A deletion is given up a day after it began, by the clock that says when it began. The leader's own may be a day fast,
-// and then the application would never be deleted; or slow, and then the namespace would stay.
+// A deletion is given up a day after it began, by the clock that says when it began. The leader's own may be a day
+// fast, and then the application would never be deleted; or slow, and then the namespace would stay.
 func TestDeletionIsGivenUpByTheServersClock(t *testing.T) {
 	t.Parallel()
 	deleted := time.Now().Truncate(time.Second)
