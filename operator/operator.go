@@ -200,7 +200,7 @@ func addControllers(
 	identityServices := service.NewReconciler(service.Config{
 		Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Events: manager.GetEventRecorder(fieldOwner),
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
-		URLs: options.urls(), DeletionGiveUpAfter: options.deletionGiveUpAfter,
+		URLs: options.urls(), DeletionGiveUpAfter: options.deletionGiveUpAfter, ServerClock: clock.now,
 		MaxRequestsPerSecond: options.maxRequestsPerSecond, MinPollInterval: options.minPollInterval,
 		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest,
 		Budget: connection.NewBudget(responseBudget), Budgets: budgets,
@@ -215,6 +215,7 @@ func addControllers(
 		Budgets: budgets,
 		Events:  manager.GetEventRecorder(fieldOwner), Recovered: observeRecovery, Took: observeJourney,
 		SettleDelay: options.settleDelay, RuleDelay: options.ruleDelay, DeletionGiveUpAfter: options.deletionGiveUpAfter,
+		ServerClock: clock.now,
 	})
 	actions := action.NewReconciler(action.Config{
 		Services: services, Cache: cache, Live: live, Writer: writer, Status: writer.Status(),

@@ -91,7 +91,9 @@ func TestCheckPassed(t *testing.T) {
 }
 
 func TestIsKnown(t *testing.T) {
-	names := Names{Closed: []string{"withdrawn"}, CheckFailed: []string{"refused"}, CheckPassed: []string{"refused", "fine"}}
+	names := Names{
+		Closed: []string{"withdrawn"}, CheckFailed: []string{"refused"}, CheckPassed: []string{"refused", "fine"},
+	}
 	for text, want := range map[string]bool{
 		"": true, "In_Review": true, "completed": true, "Rejected": true, "declined": true, "created": true, "passed": true,
 		"manually_rejected": true, "Withdrawn": true, "refused": true, "fine": true,

@@ -72,6 +72,8 @@ type Config struct {
 	RuleDelay time.Duration
 	// DeletionGiveUpAfter is how long a deletion waits for the service.
 	DeletionGiveUpAfter time.Duration
+	// ServerClock is the clock that set the times of deletions.
+	ServerClock engine.ServerClock
 	// StandIn gives a plan what it works with in place of a service. It shows of an application what the status of
 	// its Mandate shows, so the evidence of checks is the one in the status.
 	// Nil: services are real.

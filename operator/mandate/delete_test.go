@@ -2,43 +2,51 @@ package mandate
 
 import (
 	"testing"
+	"time"
 
-	"k8s.io/client-go/tools/events"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
-const completed = v1alpha1.OutcomeCompleted
-
-// What was not done is said, whatever the outcome of the application is.
-func TestReportOfDeletion(t *testing.T) {
+// A deletion is given up a day after it began, by the clock that says when it began. The leader's own may be a day
+// fast, and then the application would never be deleted; or slow, and then the namespace would stay.
+func TestDeletionIsGivenUpByTheServersClock(t *testing.T) {
 	t.Parallel()
-	unread := applicationFacts{}
-	shown := func(f *facts) { f.deletion.policy, f.application.archived = v1alpha1.DeletionPolicyArchive, true }
+	deleted := time.Now().Truncate(time.Second)
 	for name, c := range map[string]struct {
-		change  func(*facts)
-		givenUp bool
+		lead, passed time.Duration
+		unknown      bool
+		want         bool // it is given up
 	}{
-		"the service does not answer":  {func(f *facts) { f.application = unread }, true},
-		"nor after an outcome":         {func(f *facts) { f.application, f.outcome = unread, completed }, true},
-		"nor after Deleted":            {func(f *facts) { f.application, f.outcome = unread, outcomeDeleted }, true},
-		"it refuses, after an outcome": {func(f *facts) { f.outcome = v1alpha1.OutcomeRejected }, true},
-		"the application is not found": {func(f *facts) { f.application.lookup = applicationMissing }, false},
-		"the application has expired":  {func(f *facts) { f.application, f.observe.vanished = unread, true }, false},
-		"there is no application":      {func(f *facts) { f.id = 0 }, false},
-		"its id is not known":          {func(f *facts) { f.id, f.create.unknown = 0, true }, true},
-		"it is archived":               {shown, false},
+		"in time":          {passed: 23 * time.Hour},
+		"too long":         {passed: 24 * time.Hour, want: true},
+		"a fast clock":     {lead: 25 * time.Hour, passed: time.Minute},
+		"and too long":     {lead: 25 * time.Hour, passed: 24 * time.Hour, want: true},
+		"a slow clock":     {lead: -25 * time.Hour, passed: 24 * time.Hour, want: true},
+		"nothing is known": {passed: 24 * time.Hour, unknown: true, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			recorder := events.NewFakeRecorder(1)
-			r := &deleter{scope: &scope{mandate: goingMandate()}, events: recorder}
-			r.report(t.Context(), bound(func(f *facts) {
-				f.deletion = deletion()
-				c.change(f)
-			}))
-			if given := len(recorder.Events) == 1; given != c.givenUp {
-				t.Errorf("said that it is given up: %t, want %t", given, c.givenUp)
+			server := deleted.Add(c.passed)
+			of := &Reconciler{
+				config: Config{DeletionGiveUpAfter: 24 * time.Hour, ServerClock: func() time.Time {
+					if c.unknown {
+						return time.Time{}
+					}
+					return server
+				}},
+				clock: clocktesting.NewFakeClock(server.Add(c.lead)),
+			}
+			m := &v1alpha1.Mandate{}
+			m.DeletionTimestamp, m.Finalizers = &metav1.Time{Time: deleted}, []string{v1alpha1.ApplicationFinalizer}
+			m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
+			f := connected(of, scope{mandate: m}, fakeService{}).newFacts(engine.ServiceFacts{})
+			f.failureReason = v1alpha1.ReasonReadFailed
+			if got := f.deletion.decide(f).Step == stepFinalizer; got != c.want {
+				t.Errorf("it is given up: %t, want %t", got, c.want)
 			}
 		})
 	}

@@ -46,8 +46,8 @@ type projection struct {
 	digest      string // of all that is not truncated; "" if nothing is
 }
 
-// project makes the projection of an application. Of an individual that is not found, it has the name alone. Texts about
-// people are left out, but for names of states that are known.
+// project makes the projection of an application. Of an individual that is not found, it has the name alone. Texts
+// about people are left out, but for names of states that are known.
 func project(
 	mandate *v1alpha1.Mandate, found []*idv.Individual, application *idv.Application, names lifecycle.Names,
 ) *projection {

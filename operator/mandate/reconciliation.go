@@ -135,7 +135,7 @@ func (r *reconciliation) connect(service ServiceClient) {
 		client: service, cache: of.config.Cache, live: of.config.Live, liveServices: of.liveServices,
 		services: &of.config.Services, statusWriter: of.config.Status, ledger: of.config.Ledger,
 		adoptionMutex: &of.adoptionMutex, recovered: of.config.Recovered,
-		giveUpAfter: of.config.DeletionGiveUpAfter, observe: r.observer.observeCandidate,
+		giveUpAfter: of.giveUpAfter(), observe: r.observer.observeCandidate,
 	}
 	r.observer = observer{
 		scope: shared, client: service, live: of.config.Live, services: &of.config.Services, missing: &of.missing,
@@ -176,7 +176,7 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		suspended:   spec.Suspend,
 		outcome:     status.Outcome,
 		service:     service,
-		deletion:    newDeletionFacts(r.mandate, r.config.DeletionGiveUpAfter),
+		deletion:    newDeletionFacts(r.mandate, r.giveUpAfter()),
 		create: createFacts{
 			neverReconciled:   status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
 			tooManyUnrecorded: r.runner.UnrecordedOf(r.session.Key) >= engine.MaxUnrecorded,

@@ -78,6 +78,8 @@ type Config struct {
 	Notifications bool
 	// DeletionGiveUpAfter is how long a deletion waits for Mandates.
 	DeletionGiveUpAfter time.Duration
+	// ServerClock is the clock that set the times of deletions.
+	ServerClock engine.ServerClock
 	// UserAgent of the requests to the service.
 	UserAgent string
 	// Budget bounds the memory of all connections for large responses.

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -29,7 +30,7 @@ func (r *Reconciler) protect(ctx context.Context, key connection.Key, service co
 	if key.Namespace == "" && !r.config.AllNamespaces {
 		wanted = has
 	}
-	givenUp := wanted && has && !deleted.IsZero() && time.Since(deleted.Time) >= r.config.DeletionGiveUpAfter
+	givenUp := wanted && has && r.isOver(deleted)
 	switch wanted = wanted && !givenUp; {
 	case wanted == has, wanted && !deleted.IsZero(): // the API server takes no finalizer then
 		return nil
@@ -44,6 +45,12 @@ func (r *Reconciler) protect(ctx context.Context, key connection.Key, service co
 		log.FromContext(ctx).Error(nil, "Releasing the service although Mandates still need it", "mandates", needed)
 	}
 	return r.setFinalizer(ctx, key, service, !has)
+}
+
+// isOver reports whether a deletion has waited for as long as it may, by the clock of the API server, which began it.
+func (r *Reconciler) isOver(deleted *metav1.Time) bool {
+	lead := r.config.ServerClock.Lead(clock.RealClock{})
+	return !deleted.IsZero() && time.Since(deleted.Time)-lead >= r.config.DeletionGiveUpAfter
 }
 
 // mandateChanged gives the service of a Mandate if its protection has to change now, or what it says of states; that it

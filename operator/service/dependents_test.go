@@ -116,3 +116,27 @@ func TestBegunMandatesNeedTheService(t *testing.T) {
 		})
 	}
 }
+
+// A deletion of a service is given up by the clock of the API server, whatever this machine's shows.
+func TestDeletionIsOver(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	for what, c := range map[string]struct {
+		deleted *metav1.Time
+		server  time.Time
+		want    bool
+	}{
+		"not deleted":             {nil, began, false},
+		"this machine is fast":    {&metav1.Time{Time: began.Add(-25 * time.Hour)}, began.Add(-24 * time.Hour), false},
+		"this machine is slow":    {&metav1.Time{Time: began}, began.Add(25 * time.Hour), true},
+		"nothing is known":        {&metav1.Time{Time: began.Add(-25 * time.Hour)}, time.Time{}, true},
+		"nor is it that long yet": {&metav1.Time{Time: began.Add(-time.Hour)}, time.Time{}, false},
+	} {
+		r := &Reconciler{config: Config{
+			DeletionGiveUpAfter: 24 * time.Hour, ServerClock: func() time.Time { return c.server },
+		}}
+		if got := r.isOver(c.deleted); got != c.want {
+			t.Errorf("%s: over %t, want %t", what, got, c.want)
+		}
+	}
+}
