@@ -29,11 +29,13 @@ type whole struct {
 	any    any
 	digest [4]byte
 	made   string
+	both   [2]string
 	left   func()
 }
 
 var schema = NewSchema(map[string]Field{
-	"explore.whole.made": Renamed("it is made up"), "explore.whole.left": LeftOut("it does nothing"),
+	"explore.whole.made": Renamed("it is made up"), "explore.whole.both": Renamed("they are made up"),
+	"explore.whole.left": LeftOut("it does nothing"),
 })
 
 func encoded(w *whole) []byte {
@@ -47,6 +49,7 @@ func TestEncodingTellsEverythingApart(t *testing.T) {
 		return &whole{
 			secret: hide("a"), inner: &inner{now.Add(-time.Minute), []string{"a", "b"}},
 			byName: map[string]inner{"a": {}, "b": {names: []string{"c"}}}, any: int64(1), made: "x",
+			both: [2]string{"x", "y"},
 		}
 	}
 	for name, change := range map[string]func(*whole){
@@ -64,6 +67,7 @@ func TestEncodingTellsEverythingApart(t *testing.T) {
 		"another type":     func(w *whole) { w.any = int32(1) },
 		"a byte":           func(w *whole) { w.digest[3] = 1 },
 		"no name":          func(w *whole) { w.made = "" },
+		"another name":     func(w *whole) { w.both[0] = "y" },
 	} {
 		w := sample()
 		change(w)
@@ -72,7 +76,7 @@ func TestEncodingTellsEverythingApart(t *testing.T) {
 		}
 	}
 	same := sample()
-	same.made, same.left = "y", func() {}
+	same.made, same.both, same.left = "a", [2]string{"a", "b"}, func() {}
 	if !bytes.Equal(encoded(same), encoded(sample())) {
 		t.Error("what makes no difference makes one")
 	}

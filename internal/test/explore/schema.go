@@ -30,10 +30,21 @@ func NewSchema(fields map[string]Field) *Schema { return &Schema{fields: fields}
 // LeftOut is a field that has no effect.
 func LeftOut(why string) Field { return Field{Why: why} }
 
-// Renamed is a text that somebody has made up, such as a UID. Which of them are equal has an effect, and what they are
-// has none.
-func Renamed(why string) Field {
-	return Field{why, func(e *Encoding, v reflect.Value) { e.Name(v.String()) }}
+// Renamed is a text that somebody has made up, such as a UID, or an array of them. Which of them are equal has an
+// effect, and what they are has none.
+func Renamed(why string) Field { return Field{why, writeNames} }
+
+func writeNames(e *Encoding, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		e.Name(v.String())
+	case reflect.Array:
+		for i := range v.Len() {
+			writeNames(e, v.Index(i))
+		}
+	default:
+		panic("only texts are renamed, not a " + v.Kind().String())
+	}
 }
 
 // plannedField is a field that is written.
