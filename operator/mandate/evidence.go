@@ -167,7 +167,8 @@ func digestOf(numbered string) string {
 	return digest
 }
 
-// numberChecks numbers the evidence of each check by the change that made it so. A round that was left never comes back.
+// numberChecks numbers the evidence of each check by the change that made it so: a round that was left never comes
+// back.
 func (r *actor) numberChecks(number int) {
 	for i := range r.rounds {
 		round := &r.rounds[i]

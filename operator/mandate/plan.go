@@ -12,8 +12,8 @@ func (r *reconciliation) clientOf(known bool) ServiceClient {
 	}
 }
 
-// digestsOf are the digests of the checks of an individual, whose last reset is known by a key. A stand-in does not show
-// the results of checks, which are part of them.
+// digestsOf are the digests of the checks of an individual, whose last reset is known by a key. A stand-in does not
+// show the results of checks, which are part of them.
 func (r *actor) digestsOf(i int, reset string) []string {
 	individual := r.matching.Individuals[i]
 	if !r.fromStatus {
