@@ -13,14 +13,12 @@ func evidenceGuards() map[string]explore.Guard {
 		},
 		"evidence of another object": {
 			Why: "what was decided about the one before was outdated", File: "evidence.go",
-			Old:      ".For(r.mandate.UID, r.record.UID)\n",
-			Off:      ".For(pick(ON, r.mandate.UID, \"\"), r.record.UID)\n",
+			Old: ".For(r.mandate.UID,", Off: ".For(pick(ON, r.mandate.UID, \"\"),",
 			CaughtBy: neverBack, Fails: "a Mandate that is applied again",
 		},
 		"evidence of a restored record": {
 			Why: "it may lack a reset", File: "evidence.go",
-			Old:      ".For(r.mandate.UID, r.record.UID)\n",
-			Off:      ".For(r.mandate.UID, pick(ON, r.record.UID, \"\"))\n",
+			Old: " r.record.UID)", Off: " pick(ON, r.record.UID, \"\"))",
 			CaughtBy: neverBack, Fails: "a record that is restored",
 		},
 		"rule after a restore": {
