@@ -57,8 +57,7 @@ func retryable(ctx context.Context, of effect, failure *Error) bool {
 // backOff waits with jitter, or as long as the service asks. It returns false if the next attempt would come too late.
 func (t *retrier) backOff(ctx context.Context, attempt int, failure *Error) bool {
 	base := 100 * time.Millisecond << attempt
-	jittered := base/4 + rand.N(base) //nolint:gosec // jitter needs no cryptographic randomness
-	delay := cmp.Or(failure.RetryAfter, jittered)
+	delay := cmp.Or(failure.RetryAfter, base/4+rand.N(base)) //nolint:gosec // jitter needs no cryptographic randomness
 	return t.client.limits.fits(ctx, delay) && Sleep(ctx, delay)
 }
 
@@ -115,9 +114,8 @@ func (p *Permit) Close() {
 	}
 }
 
-// Prepare waits for what an operation that changes something waits for before its request: the rate limit, a
-// connection, and a token, which the service has accepted lately if the operation may e-mail people. Who looks once
-// more before a request looks after this. Every error is an *Error, with the outcome NotSent.
+// Prepare waits for what a change waits for: the rate limit, a connection, and a token, which the service has accepted
+// lately if the change may e-mail people. The last look comes after it. Every error is an *Error with outcome NotSent.
 func (c *Client) Prepare(ctx context.Context, op Operation) (*Permit, error) {
 	q, started := newRequest(op, 0), time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(q.deadline, c.config.RequestTimeout), errDeadline)
@@ -152,6 +150,7 @@ func (p *Permit) use(ctx context.Context, c *Client, q *request) (failure *Error
 			failure = &Error{Operation: q.op, Outcome: NotSent, Kind: KindCanceled, detail: "canceled before it was sent"}
 		}
 	}
-	p.used, q.token, q.conn = true, p.token, p.conn
+	p.used = true
+	q.token, q.conn = p.token, p.conn
 	return failure
 }

@@ -55,7 +55,6 @@ var failedResult = regexp.MustCompile(`^(fail|reject|mismatch|nomatch|notmatch|i
 
 func parseCheck(o wire.Object) Check {
 	check := Check{ID: o.ID("id"), Name: o.Text("name"), Title: o.Text("title")}
-	check.State = parseState(o.Get("status", "state"))
 	var results []string
 	for _, result := range o.Get("individual_checkfield_result").Objects() {
 		// check_field is documented as a number; an object or a name is our reading.
@@ -67,6 +66,6 @@ func parseCheck(o wire.Object) Check {
 		results = append(results, name+" "+value.Raw()+" "+result.Get("status").Raw())
 	}
 	slices.Sort(results)
-	check.Results = Hide(strings.Join(results, "\n"))
+	check.State, check.Results = parseState(o.Get("status", "state")), Hide(strings.Join(results, "\n"))
 	return check
 }

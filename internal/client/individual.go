@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mandate-io/idv/internal/client/wire"
 )
@@ -88,14 +89,15 @@ func parseIndividual(o wire.Object) Individual {
 		ChecksInReview: o.Get("checks_in_review").Count(), ChecksPending: o.Get("checks_in_pending").Count(),
 		ChecksPassed: o.Get("checks_passed").Count(), CompletedActions: parseActions(o.Get("completed_actions")),
 	}
-	for _, name := range []string{"first_name", "middle_name", "last_name", "date_of_birth"} {
-		individual.Personal = append(individual.Personal, Hide(o.Text(name)))
+	for _, m := range o {
+		if slices.Contains([]string{"firstname", "middlename", "lastname", "dateofbirth"}, wire.FoldName(m.Name)) {
+			individual.Personal = append(individual.Personal, Hide(m.Value.Text()))
+		}
 	}
-	checks := o.Get("checks")
-	for _, check := range checks.Objects() {
+	for _, check := range o.Get("checks").Objects() {
 		individual.Checks = append(individual.Checks, parseCheck(check))
 	}
-	for _, kind := range checks.Object() { // a list for each kind of check; not documented: our reading
+	for _, kind := range o.Get("checks").Object() { // a list for each kind of check; not documented: our reading
 		for _, o := range kind.Value.Objects() {
 			if check := parseCheck(o); check.State != (State{}) {
 				individual.Checks = append(individual.Checks, check)

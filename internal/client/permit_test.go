@@ -71,19 +71,19 @@ func newOrderedService(t *testing.T, handler http.HandlerFunc, protocol string) 
 	s := &orderedService{}
 	s.service = newService(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
-			s.note(r.Method)
+			s.record(r.Method)
 		}
 		handler(w, r)
 	}, true)
 	s.TLS.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		s.note("handshake")
+		s.record("handshake")
 		return nil, nil
 	}
 	s.TLS.NextProtos = []string{protocol}
 	return s
 }
 
-func (s *orderedService) note(what string) {
+func (s *orderedService) record(what string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log = append(s.log, what)
@@ -136,7 +136,7 @@ func TestRequestFollowsTheLook(t *testing.T) {
 						t.Errorf("Prepare: %s", did)
 					}
 					err = example.run(permit.Context(t.Context(), func() bool {
-						s.note("look")
+						s.record("look")
 						return test.orders
 					}), c)
 					if did := s.did(); did != test.want {
@@ -166,7 +166,7 @@ func TestEachRequestFollowsALook(t *testing.T) {
 		t.Cleanup(permit.Close)
 		s.did()
 		_, err = c.CompleteApplication(permit.Context(t.Context(), func() bool {
-			s.note("look")
+			s.record("look")
 			return orders
 		}), 4711, inReview)
 		want := "PATCH handshake handshake look" // the first is that of the read

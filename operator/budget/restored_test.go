@@ -80,21 +80,21 @@ func newCluster(perHour int32) *cluster {
 	return c
 }
 
-func (c *cluster) take(t *testing.T, b *Budgets, most int) (taken int) {
+func (c *cluster) take(t *testing.T, b *Budgets, most int) (got int) {
 	t.Helper()
 	used := &connection.Connection{UID: c.service.UID, Generation: c.service.Generation}
-	for taken < most {
-		waiter := Waiter{NamespacedName: types.NamespacedName{Namespace: "team", Name: fmt.Sprint(taken)}}
+	for got < most {
+		waiter := Waiter{NamespacedName: types.NamespacedName{Namespace: "team", Name: fmt.Sprint(got)}}
 		wait, err := b.Take(t.Context(), serviceKey, used, waiter)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if wait > 0 {
-			return taken
+			return got
 		}
-		taken++
+		got++
 	}
-	return taken
+	return got
 }
 
 var noon = time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
@@ -128,8 +128,8 @@ func TestRestoredStatus(t *testing.T) {
 		}
 		c.sent(noon.Add(-5*time.Minute), test.sends)
 		b := c.budgets(noon)
-		if taken := c.take(t, b, 20); taken != test.want {
-			t.Errorf("%s: %d were sent, want %d", name, taken, test.want)
+		if got := c.take(t, b, 20); got != test.want {
+			t.Errorf("%s: %d were sent, want %d", name, got, test.want)
 		}
 		if c.asked != 1 {
 			t.Errorf("%s: the ledger was read %d times", name, c.asked)
@@ -147,13 +147,13 @@ func TestStatusRestoredMeanwhile(t *testing.T) {
 		c := newCluster(10)
 		c.reserved(ago(30*time.Minute, 1))
 		b := c.budgets(noon)
-		if taken := c.take(t, b, 5); taken != 5 {
-			t.Fatalf("%s: %d were sent", name, taken)
+		if got := c.take(t, b, 5); got != 5 {
+			t.Fatalf("%s: %d were sent", name, got)
 		}
 		change(c)
 		c.sent(noon, 5)
-		if taken := c.take(t, b, 20); taken != 5 {
-			t.Errorf("%s: then %d were sent", name, taken)
+		if got := c.take(t, b, 20); got != 5 {
+			t.Errorf("%s: then %d were sent", name, got)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func TestGiveBackToTheStatusAlone(t *testing.T) {
 	for _, restored := range []bool{false, true} {
 		c := newCluster(100) // four at a time
 		b := c.budgets(noon)
-		if taken := c.take(t, b, 1); taken != 1 {
+		if got := c.take(t, b, 1); got != 1 {
 			t.Fatal("nothing was sent")
 		}
 		want := 99
@@ -174,8 +174,8 @@ func TestGiveBackToTheStatusAlone(t *testing.T) {
 			want = 40
 		}
 		c.service.Generation++ // what is not used is reserved again
-		if taken := c.take(t, b, 200); taken != want {
-			t.Errorf("restored=%t: then %d were sent, want %d", restored, taken, want)
+		if got := c.take(t, b, 200); got != want {
+			t.Errorf("restored=%t: then %d were sent, want %d", restored, got, want)
 		}
 		if wantAsked := map[bool]int{false: 1, true: 2}[restored]; c.asked != wantAsked {
 			t.Errorf("restored=%t: the ledger was read %d times", restored, c.asked)

@@ -81,7 +81,8 @@ func TestEvidenceDoesNotComeBack(t *testing.T) {
 		for i, state := range test.reads {
 			m.UID = "mandate"
 			r := reviewing(m, idv.Check{ID: 5, State: idv.State{Name: state}})
-			r.record.UID, r.states, r.application = "record", &engine.LocalState[localState]{}, &idv.Application{}
+			r.record.UID = "record"
+			r.states, r.application = &engine.LocalState[localState]{}, &idv.Application{}
 			if i > 0 && i == len(test.reads)-1 {
 				if m.UID = test.mandate; m.UID != "mandate" {
 					m.Status = v1alpha1.MandateStatus{}

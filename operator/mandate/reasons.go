@@ -164,8 +164,8 @@ var conditionSpecs = map[string]conditionSpec{
 		"The service does not let this user complete or reject the application (HTTP 403). Ask for the permission, and " +
 			"then request a reconciliation."},
 	v1alpha1.ReasonDecisionUnknown: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"spec.decision was sent, or may have been before a restore, and the application does not show it. It is not sent " +
-			"again. Look at the application at the service, and decide there."},
+		"spec.decision was sent, or may have been before a restore, and does not show. It is not sent again. Look at the " +
+			"application at the service, and decide there."},
 	v1alpha1.ReasonLogFull: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The ApplicationRecord holds 1,100 calls, the maximum, so nothing more is sent for this Mandate. Act on the " +
 			"application at the service."},

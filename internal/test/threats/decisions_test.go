@@ -30,7 +30,7 @@ var decisions = map[string][]control{
 			in: inConfig, test: "TestPolicyOfConnections",
 		},
 	},
-	"an editor releases a decision, a review, an archiving or an adoption that somebody holds back with `suspend`": {
+	"an editor releases a decision, review, archiving, adoption or action that somebody holds back with `suspend`": {
 		{
 			off: "the end of a suspension needs no verb", file: policy,
 			old: "!variables.resumed || !variables.ordered || variables.mayDecide", new: "1 == 1",
