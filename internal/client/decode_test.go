@@ -154,7 +154,7 @@ func TestDecodeIndividual(t *testing.T) {
 		},
 		"who it is": {
 			`{"id":4711,"first_name":"Jane","middle_name":"","last_name":"Doe","date_of_birth":"1990-02-28","gender":"female"}`,
-			&Individual{ID: 4711, Personal: []Secret{Hide("Jane"), Hide("Doe"), Hide("1990-02-28")}},
+			&Individual{ID: 4711, Personal: []Secret{Hide("Jane"), Hide(""), Hide("Doe"), Hide("1990-02-28")}},
 		},
 		"a failure": {`{"status":"failed"}`, nil},
 		"nothing":   {``, nil},
