@@ -187,6 +187,16 @@ func (r *manualReconciler) reconcile(name string) reconcile.Result {
 	return r.world.reconcile(r, "Mandate", name)
 }
 
+// reconcileUntilCreated reconciles a Mandate until its status shows an application. A busy machine may be too slow for
+// the first attempts, which then are not sent.
+func (r *manualReconciler) reconcileUntilCreated(name string) {
+	r.world.Helper()
+	r.world.eventually(func() (bool, string) {
+		r.reconcile(name)
+		return r.world.get(name).Status.ApplicationID != nil, "there is no application"
+	})
+}
+
 // reconcile makes a reconciler reconcile an object once, which must finish.
 func (w *world) reconcile(r reconcile.Reconciler, kind, name string) (result reconcile.Result) {
 	w.Helper()

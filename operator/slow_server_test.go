@@ -80,10 +80,7 @@ func TestSecretCorrectedBeforeTheCreate(t *testing.T) {
 		details("jane@example.com")
 		<-time.After(engine.MaxLookAge + time.Millisecond) // the API server is as slow as that
 	})
-	w.eventually(func() (bool, string) {
-		r.reconcile("acme")
-		return w.get("acme").Status.ApplicationID != nil, "there is no application"
-	})
+	r.reconcileUntilCreated("acme")
 	if sent := w.emails(1); sent[0].Address != "jane@example.com" {
 		t.Errorf("the service e-mailed %s", sent[0].Address)
 	}
@@ -101,7 +98,7 @@ func TestClaimsWithoutAnswers(t *testing.T) {
 	r.losing, r.failing = "", "create ApplicationRecord"
 	r.reconcile("acme")
 	r.failing = ""
-	r.reconcile("acme")
+	r.reconcileUntilCreated("acme")
 	w.emails(1)
 	if create := ledger.CreateOf(w.record("acme")); create.Sends != 1 || create.Result != v1alpha1.CallDone {
 		t.Errorf("the record says %+v", create)
@@ -118,7 +115,7 @@ func TestRecordDeletedDuringTheCreate(t *testing.T) {
 	r.beforeFirst("patch ApplicationRecord", func() {
 		w.check(w.Delete(t.Context(), w.record("acme")))
 	})
-	r.reconcile("acme")
+	r.reconcileUntilCreated("acme")
 	w.emails(1)
 	record := w.record("acme")
 	if create := ledger.CreateOf(record); record.Spec.ApplicationID == nil || create.Result != v1alpha1.CallDone {
