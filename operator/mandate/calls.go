@@ -231,7 +231,8 @@ func (r *reconciliation) ordersStill(ctx context.Context, live *v1alpha1.Mandate
 // showsStill reports whether the application shows what a decision or a review is about. If the last read of it is so
 // long ago that it may not, as with a slow API server, it is read again.
 func (r *reconciliation) showsStill(ctx context.Context) bool {
-	if r.attempted().Evidence == "" || r.facts.now.Sub(r.local().read) <= engine.MaxLookAge {
+	entry := r.attempted()
+	if entry == nil || entry.Evidence == "" || r.facts.now.Sub(r.local().read) <= engine.MaxLookAge {
 		return true
 	}
 	before, stage := contentOf(r.matching.Individuals, true), r.facts.application.stage

@@ -382,7 +382,7 @@ func guards() map[string]explore.Guard {
 		"review that a check has left behind": {
 			Why: "what came of the check since is no effect of the review", File: "act.go",
 			Old: "check, key.Decision) && !over {", Off: "check, key.Decision) && (!ON || !over) {",
-			CaughtBy: "TestDecisionAfterReviews", Fails: "TestDecisionAfterReviews",
+			CaughtBy: "TestReviewedChecksAsSeen", Fails: "begun again, and passed",
 		},
 		"review on evidence": {
 			Why: "its author has seen no other check", File: "act.go",
