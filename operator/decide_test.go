@@ -59,11 +59,7 @@ func TestDecisionOutdated(t *testing.T) {
 	m := w.ready("acme")
 	w.play(m, control.ResultPass)
 	seen := w.inReview("acme")
-	w.fault(alwaysAnswers(control.RetrieveApplication, 403)) // the operator learns of the decision first
-	w.mandate("acme", "{"+decision(seen, v1alpha1.DecisionComplete)+"}")
-	_, err := w.client(w.url).ResetIndividual(t.Context(), seen.Status.Individuals[0].ID)
-	w.check(err)
-	w.check(w.sandbox.ClearFaults(t.Context()))
+	w.resetUnseen(seen, "{"+decision(seen, v1alpha1.DecisionComplete)+"}")
 	w.stalled("acme", v1alpha1.ReasonDecisionOutdated)
 	w.play(m, control.ResultPass)
 	again := w.inReview("acme")

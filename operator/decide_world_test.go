@@ -38,6 +38,16 @@ func (w *world) complete(m *v1alpha1.Mandate) {
 	w.decide(m.Name, v1alpha1.DecisionComplete)
 }
 
+// resetUnseen resets jane at the service after a manifest was applied, which the operator learns of first.
+func (w *world) resetUnseen(seen *v1alpha1.Mandate, spec string) {
+	w.Helper()
+	w.fault(alwaysAnswers(control.RetrieveApplication, 403))
+	w.mandate(seen.Name, spec)
+	_, err := w.client(w.url).ResetIndividual(w.Context(), seen.Status.Individuals[0].ID)
+	w.check(err)
+	w.check(w.sandbox.ClearFaults(w.Context()))
+}
+
 // review is one of a check of jane as a status shows it.
 func review(m *v1alpha1.Mandate, check string, decision v1alpha1.CheckDecision) string {
 	return fmt.Sprintf("{individual: jane, check: %s, evidence: %s, decision: %s}", check,

@@ -154,11 +154,7 @@ func TestReviewOfAnotherRound(t *testing.T) {
 	m := w.ready("acme")
 	w.play(m, control.ResultReview)
 	seen := w.inReview("acme")
-	w.fault(alwaysAnswers(control.RetrieveApplication, 403)) // the operator learns of the review first
-	w.mandate("acme", "{"+reviews(seen, v1alpha1.CheckDecisionAccept, "document")+"}")
-	_, err := w.client(w.url).ResetIndividual(t.Context(), seen.Status.Individuals[0].ID)
-	w.check(err)
-	w.check(w.sandbox.ClearFaults(t.Context()))
+	w.resetUnseen(seen, "{"+reviews(seen, v1alpha1.CheckDecisionAccept, "document")+"}")
 	w.stalled("acme", v1alpha1.ReasonReviewOutdated)
 	w.play(m, control.ResultReview)
 	again := w.inReview("acme")

@@ -239,7 +239,7 @@ func (f messageFilter) show(message client.Secret) string {
 	if f.service != nil {
 		text = printable.Hide(text, f.service.Usernames()...)
 	}
-	if strings.ContainsAny(text, "@\uff20\ufe6b") {
+	if printable.MayHaveAddress(text) {
 		return personalMessage
 	}
 	return printable.Cut(strings.Join(strings.Fields(text), " "), maxMessageLength)

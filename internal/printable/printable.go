@@ -27,3 +27,6 @@ func Cut(text string, characters int) string {
 	}
 	return Text(text)
 }
+
+// MayHaveAddress reports whether a text can have an e-mail address: it has an @, or a wide or small form of it.
+func MayHaveAddress(text string) bool { return strings.ContainsAny(text, "@\uff20\ufe6b") }

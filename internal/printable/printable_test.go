@@ -54,3 +54,13 @@ func TestCut(t *testing.T) {
 		}
 	}
 }
+
+func TestMayHaveAddress(t *testing.T) {
+	for text, want := range map[string]bool{
+		"jane@example.com": true, "jane＠example.com": true, "jane﹫example.com": true, "passed": false, "": false,
+	} {
+		if MayHaveAddress(text) != want {
+			t.Errorf("%q has an address: %t", text, !want)
+		}
+	}
+}

@@ -62,7 +62,12 @@ const (
 // IsOther reports whether a record is about another account than that of the connection, and nobody knows that both are
 // the same.
 func (c *Connection) IsOther(record *v1alpha1.ApplicationRecord) bool {
-	return c.HasOtherName(record) && !c.Vouched && !slices.Contains(c.SameAccounts, AccountOf(record))
+	return c.HasOtherName(record) && !c.Vouched && !c.IsSame(AccountOf(record))
+}
+
+// IsSame reports whether an account has shown to be the one of the connection.
+func (c *Connection) IsSame(account Account) bool {
+	return account != "" && slices.Contains(c.SameAccounts, account)
 }
 
 // HasOtherName reports whether a record is about another account than that of the connection, by name.

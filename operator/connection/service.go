@@ -39,11 +39,15 @@ func (k Key) NewService() Service {
 	return &v1alpha1.IdentityService{}
 }
 
-// KeyOf names the service that a Mandate refers to, with the CRD's defaults for Mandates that are older than they.
-func KeyOf(m *v1alpha1.Mandate) Key {
+// KeyOf names the service that a Mandate refers to.
+func KeyOf(m *v1alpha1.Mandate) Key { return KeyOfReference(m.Spec.ServiceRef, m.Namespace) }
+
+// KeyOfReference names the service that a reference in a namespace is to, with the CRD's defaults for Mandates that are
+// older than they.
+func KeyOfReference(reference v1alpha1.IdentityServiceReference, namespace string) Key {
 	key := Key{
-		Kind:      cmp.Or(m.Spec.ServiceRef.Kind, v1alpha1.ServiceKindIdentityService),
-		Namespace: m.Namespace, Name: cmp.Or(m.Spec.ServiceRef.Name, "default"),
+		Kind:      cmp.Or(reference.Kind, v1alpha1.ServiceKindIdentityService),
+		Namespace: namespace, Name: cmp.Or(reference.Name, "default"),
 	}
 	if key.Kind == v1alpha1.ServiceKindClusterIdentityService {
 		key.Namespace = ""

@@ -104,19 +104,3 @@ func NewDeadline(clock clock.PassiveClock) Deadline { return Deadline{clock, clo
 func (d Deadline) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, max(reconcileTimeout-d.clock.Now().Sub(d.started), minStepTimeout))
 }
-
-// ServerClock shows the time of the API server; the zero time while it is not known. Nil: it never is.
-type ServerClock func() time.Time
-
-// Lead is how much later it is by a clock of this machine than by the API server's; 0 if that is not known. What is
-// measured from a time that the API server has set, such as that of a deletion, comes that much later by that clock.
-func (c ServerClock) Lead(of clock.PassiveClock) time.Duration {
-	if c == nil {
-		return 0
-	}
-	server := c()
-	if server.IsZero() {
-		return 0
-	}
-	return of.Now().Sub(server)
-}

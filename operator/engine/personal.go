@@ -10,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/lifecycle"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // minPersonal is the length from which a value of a person hides texts. Shorter ones are in most texts by chance.
@@ -55,11 +56,9 @@ func (p *Personal) Shown(text string) string {
 	if p.states.IsKnown(text) {
 		return text
 	}
-	if strings.ContainsAny(text, "@\uff20\ufe6b") {
-		return ""
-	}
 	words := wordsOf(text)
-	if slices.ContainsFunc(p.values, func(value string) bool { return strings.Contains(words, value) }) {
+	named := slices.ContainsFunc(p.values, func(value string) bool { return strings.Contains(words, value) })
+	if named || printable.MayHaveAddress(text) {
 		return ""
 	}
 	return text

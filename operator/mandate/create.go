@@ -51,8 +51,14 @@ type creatorClient interface {
 
 // ordersStill reports whether a live Mandate asks for the application that the attempt was begun for.
 func (r *creator) ordersStill(ctx context.Context, live *v1alpha1.Mandate) bool {
-	seen := usesSecrets(r.mandate) && r.now().Sub(r.inputsRead) < engine.MaxLookAge
-	return live.Status.ApplicationID == nil && (seen || r.takeSpec(ctx, live))
+	if live.Status.ApplicationID != nil {
+		return false
+	}
+	if usesSecrets(r.mandate) && r.now().Sub(r.inputsRead) < engine.MaxLookAge {
+		r.facts.attempt.looked = r.inputsRead // the look is as old as that of the Secrets
+		return true
+	}
+	return r.takeSpec(ctx, live)
 }
 
 // nextCreate is the create that is made now, and what is recorded of it.

@@ -34,10 +34,9 @@ type deleterClient interface {
 	DeleteApplication(ctx context.Context, id int64) (*idv.Change, error)
 }
 
-// giveUpAfter is how long a deletion waits, from the time that the API server has set to one of this process. A process
-// whose clock is a day fast must not give up what has just begun.
+// giveUpAfter is how long a deletion waits, from the time that the API server has set to one of this process.
 func (r *Reconciler) giveUpAfter() time.Duration {
-	return r.config.DeletionGiveUpAfter + r.config.ServerClock.Lead(r.clock)
+	return r.config.ServerClock.Period(r.config.DeletionGiveUpAfter, r.clock)
 }
 
 func newDeletionFacts(mandate *v1alpha1.Mandate, giveUpAfter time.Duration) deletionFacts {

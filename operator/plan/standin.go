@@ -138,8 +138,8 @@ func (s standIn) CreateApplication(_ context.Context, asked idv.NewApplication) 
 // and several can have one URL.
 func (s standIn) hasMade(a *application) bool {
 	used, _ := s.plan.connections.Get(s.key) // none: nothing is known
-	same := used.Account != "" && slices.Contains(used.SameAccounts, a.account) || used.Vouched && a.service == s.key
-	return a.inPlan && a.service == s.key || a.account != "" && same
+	own := a.service == s.key && (a.inPlan || used.Vouched && a.account != "")
+	return own || used.IsSame(a.account)
 }
 
 // deletes reports whether the change deletes an application, before or after what else it does.
@@ -325,17 +325,12 @@ func ofState(shown *v1alpha1.ServiceState) idv.State {
 	return idv.State{ID: known.ID, Name: known.Name}
 }
 
-func keyOfRecord(record *v1alpha1.ApplicationRecord) connection.Key {
-	m := &v1alpha1.Mandate{Spec: v1alpha1.MandateSpec{ServiceRef: record.Spec.ServiceRef}}
-	m.Namespace = record.Namespace
-	return connection.KeyOf(m)
-}
-
 // ofRecord is an application that no status shows. The log of its calls says how it ended, if it did.
 func ofRecord(record *v1alpha1.ApplicationRecord) *application {
 	a := &application{
-		unknown: true, record: record, service: keyOfRecord(record), account: connection.AccountOf(record),
-		shown: idv.Application{ID: *record.Spec.ApplicationID, Reference: record.Spec.Reference},
+		unknown: true, record: record, account: connection.AccountOf(record),
+		service: connection.KeyOfReference(record.Spec.ServiceRef, record.Namespace),
+		shown:   idv.Application{ID: *record.Spec.ApplicationID, Reference: record.Spec.Reference},
 	}
 	ended := map[v1alpha1.CallKind]func(){
 		v1alpha1.CallComplete: func() { a.shown.State.Name = "completed" },

@@ -49,8 +49,8 @@ func (r *Reconciler) protect(ctx context.Context, key connection.Key, service co
 
 // isOver reports whether a deletion has waited for as long as it may, by the clock of the API server, which began it.
 func (r *Reconciler) isOver(deleted *metav1.Time) bool {
-	lead := r.config.ServerClock.Lead(clock.RealClock{})
-	return !deleted.IsZero() && time.Since(deleted.Time)-lead >= r.config.DeletionGiveUpAfter
+	after := r.config.ServerClock.Period(r.config.DeletionGiveUpAfter, clock.RealClock{})
+	return !deleted.IsZero() && time.Since(deleted.Time) >= after
 }
 
 // mandateChanged gives the service of a Mandate if its protection has to change now, or what it says of states; that it

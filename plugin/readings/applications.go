@@ -91,7 +91,7 @@ func (c *check) application(ctx context.Context, wanted Application, whole wire.
 // list shows names of the service. A text that has an @, or is long, may be about a person.
 func (c *check) list(point, what string, names []string) {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return name == "" || strings.Contains(name, "@") || len(name) > 50
+		return name == "" || printable.MayHaveAddress(name) || len(name) > 50
 	})
 	slices.Sort(names)
 	if len(names) > 0 {
