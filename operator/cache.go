@@ -106,7 +106,7 @@ func stripMetadata(object any) (any, error) {
 			v1alpha1.CandidateAnnotation:        engine.FormatIDs(engine.IDsIn(annotated, v1alpha1.CandidateAnnotation)),
 			v1alpha1.RecordCompleteAnnotation:   string(engine.CompleteRecord(annotated)),
 			v1alpha1.NotCreatedAnnotation:       engine.NotCreated(annotated),
-			v1alpha1.ArchivingAnnotation:        engine.ArchivingAsked(annotated),
+			v1alpha1.ArchivingAnnotation:        engine.ArchivingCall(annotated),
 			v1alpha1.RequestedByAnnotation:      engine.RequestedBy(annotated),
 			v1alpha1.UnknownIDsAnnotation:       engine.FormatIDs(engine.IDsIn(annotated, v1alpha1.UnknownIDsAnnotation)),
 			v1alpha1.SameAccountAnnotation:      connection.VouchedAccount(annotated),

@@ -54,6 +54,7 @@ func withMandates(t *testing.T, flags ...string) *world {
 	for _, name := range []string{"retain", "archive", "delete"} {
 		w.ready(name)
 	}
+	w.untilService(w.defaultService(), "protected", protected) // which may be after that
 	return w
 }
 
@@ -146,6 +147,44 @@ func TestNamespaceDeletedWhileCreating(t *testing.T) {
 	w.emails(2)
 	w.checkCreates(2)
 	w.waitLogged("Cannot record the id of a created application")
+}
+
+// In a namespace that is being deleted, archiving is begun without a record. The API server fails before it is sent, so
+// it is begun again.
+func TestArchivingBegunWithoutARecord(t *testing.T) {
+	t.Parallel()
+	w := connected(t)
+	w.check(controllers())
+	w.mandate("acme", "{deletionPolicy: Archive}")
+	r := w.newManualReconciler()
+	r.reconcileUntilCreated("acme")
+	protect := func(finalizers string) { // as the operator does while Mandates need the service
+		w.kubectl("patch", "identityservice", "default", "--type=merge", "-p", `{"metadata":{"finalizers":`+finalizers+`}}`)
+	}
+	protect(`["` + v1alpha1.ServiceFinalizer + `"]`)
+	w.deleteNoWait("namespace", w.namespace)
+	w.eventually(func() (bool, string) {
+		err := w.Get(t.Context(), w.key("acme"), &v1alpha1.ApplicationRecord{})
+		return apierrors.IsNotFound(err), "the record still exists"
+	})
+	r.connect() // the service has another generation since
+	r.beforeFirst("patch Mandate", func() { r.failing = "get Mandate" })
+	r.reconcile("acme")
+	if got, want := w.states(), []string{"acme archived=false"}; !slices.Equal(got, want) {
+		t.Fatalf("the service has %q, want %q", got, want)
+	}
+	r.failing = ""
+	w.eventually(func() (bool, string) {
+		r.reconcile("acme")
+		m := &v1alpha1.Mandate{}
+		err := w.Get(t.Context(), w.key("acme"), m)
+		return apierrors.IsNotFound(err), fmt.Sprintf("the Mandate still exists: %+v", m.Status.Conditions)
+	})
+	if got, want := w.states(), []string{"acme archived=true"}; !slices.Equal(got, want) {
+		t.Errorf("the service has %q, want %q", got, want)
+	}
+	protect("null")
+	w.emails(1)
 }
 
 // waitLogged waits until the operator has logged a text.

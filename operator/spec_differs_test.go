@@ -121,6 +121,48 @@ func TestSpecDiffersFromWhatIsNotShown(t *testing.T) {
 	}
 }
 
+// A manifest still has the spec.adopt by which a person bound the application. It is replaced by one for another
+// person: that is compared, and only a person who has seen the difference overrides it.
+func TestAdoptionLeftOver(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	adopt := fmt.Sprintf("reference: acme-1, adopt: {applicationID: %d}, ", w.foreign("acme-1"))
+	const jane = "individuals: [{name: jane, reference: acme-1.jane, email: acme-1@example.com}]"
+	other := strings.Replace(jane, "acme-1@", "canary@", 1)
+	w.mandate("acme", "{"+adopt+jane+"}")
+	before := w.ready("acme")
+	effects := w.effects()
+	w.kubectl("delete", "mandate", "acme")
+	w.mandate("acme", "{"+adopt+other+"}")
+	w.stalled("acme", v1alpha1.ReasonSpecDiffers)
+	w.checkDiffers("spec.individuals[jane].email")
+	w.checkDiffers("spec.adopt.applicationID")
+	w.mandate("acme", "{"+adopt+"deletionPolicy: Archive, "+other+"}") // an edit of something else says nothing of it
+	w.until("acme", "compared again", func(m *v1alpha1.Mandate) bool {
+		return m.Status.ObservedGeneration == m.Generation && len(m.Finalizers) == 1
+	})
+	if m := w.stalled("acme", v1alpha1.ReasonSpecDiffers); m.Status.AdoptableApplicationID != nil {
+		t.Errorf("the status shows the application %d before the adoption is removed", *m.Status.AdoptableApplicationID)
+	}
+	w.mandate("acme", "{reference: acme-1, deletionPolicy: Archive, "+other+"}")
+	w.until("acme", "shown what differs", func(m *v1alpha1.Mandate) bool {
+		id := m.Status.AdoptableApplicationID
+		return id != nil && *id == *before.Status.ApplicationID
+	})
+	w.checkDiffers("spec.individuals[jane].email")
+	if got := w.effects(); got != effects {
+		t.Errorf("%d requests were sent that change something", got-effects)
+	}
+	w.mandate("acme", "{"+adopt+"deletionPolicy: Archive, "+other+"}")
+	if m := w.until("acme", "bound", isBound); *m.Status.ApplicationID != *before.Status.ApplicationID ||
+		m.Status.AdoptableApplicationID != nil {
+		t.Errorf("the Mandate has %+v", m.Status)
+	}
+	w.emails(1)
+}
+
+func isBound(m *v1alpha1.Mandate) bool { return m.Status.ApplicationID != nil }
+
 // checkDiffers checks that the status of acme names a field that differs, and no value.
 func (w *world) checkDiffers(field string) {
 	w.Helper()

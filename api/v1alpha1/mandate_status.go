@@ -32,6 +32,15 @@ type MandateStatus struct {
 	// +kubebuilder:validation:Maximum=9007199254740991
 	ApplicationID *int64 `json:"applicationID,omitempty"`
 
+	// adoptableApplicationID is the id of an application that was created or adopted for another Mandate of this name,
+	// and whose spec differs from this one, or cannot be compared with it. The operator does not bind it. If it is this
+	// Mandate's in spite of that, set spec.adopt.applicationID to this id. An id that spec.adopt has had since before
+	// this field shows it overrides nothing.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
+	AdoptableApplicationID *int64 `json:"adoptableApplicationID,omitempty"`
+
 	// reference that the application has, or will have, at the service. If the condition Created is Unknown, search for
 	// this reference at the service.
 	// +optional

@@ -29,8 +29,8 @@ const RecordCompleteAnnotation = "idv.mandate.io/record-complete"
 // needs the verb adopt. It says nothing of another create.
 const NotCreatedAnnotation = "idv.mandate.io/not-created"
 
-// ArchivingAnnotation on a Mandate that is deleted together with its namespace says that the operator has asked the
-// service to archive the application. No ApplicationRecord can be made then. The operator asks once.
+// ArchivingAnnotation on a Mandate that is deleted together with its namespace is the nonce of the call by which the
+// operator archives the application. No ApplicationRecord can be made then. The operator sends the call once.
 const ArchivingAnnotation = "idv.mandate.io/archiving"
 
 // RestoredAnnotation on the Lease of the operator says since when nothing is sent, because etcd was restored from a
@@ -377,8 +377,9 @@ const (
 type Adoption struct {
 	// applicationID is the id of the application at the service. The operator binds the application only if its
 	// reference equals status.reference of this Mandate, and if no other Mandate has, or may have, the application. It
-	// compares nothing else, so make sure that the application is this Mandate's. Set the reference of each individual,
-	// so that the operator can match them. Until the application is bound, the operator creates nothing.
+	// compares nothing else, so make sure that the application is this Mandate's. The exception is an application that
+	// another Mandate of this name had: see status.adoptableApplicationID. Set the reference of each individual, so that
+	// the operator can match them. Until the application is bound, the operator creates nothing.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=9007199254740991

@@ -888,6 +888,11 @@ func (in *MandateStatus) DeepCopyInto(out *MandateStatus) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.AdoptableApplicationID != nil {
+		in, out := &in.AdoptableApplicationID, &out.AdoptableApplicationID
+		*out = new(int64)
+		**out = **in
+	}
 	if in.Problems != nil {
 		in, out := &in.Problems, &out.Problems
 		*out = make([]Problem, len(*in))

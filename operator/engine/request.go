@@ -42,10 +42,11 @@ func NotCreated(mandate metav1.Object) string {
 	return If(len(ended) <= maxEnd, ended)
 }
 
-// ArchivingAsked is "true" if the operator has asked for the application of a Mandate to be archived, and no record
-// says it; else "".
-func ArchivingAsked(mandate metav1.Object) string {
-	return If(mandate.GetAnnotations()[v1alpha1.ArchivingAnnotation] != "", "true")
+// ArchivingCall is the nonce of the call by which the operator has begun to archive the application of a Mandate, if no
+// record can have it; else "". A longer text, which is nobody's nonce, is cut.
+func ArchivingCall(mandate metav1.Object) string {
+	nonce := mandate.GetAnnotations()[v1alpha1.ArchivingAnnotation]
+	return nonce[:min(len(nonce), maxUID)]
 }
 
 // RequestedBy is the user name of the author of what an object orders; "" if nobody says so.

@@ -30,6 +30,7 @@ func TestDifferences(t *testing.T) {
 		sent      bool // the spec is the one of the create
 		edited    bool // and that of an earlier request is another one
 		candidate bool
+		adopted   bool
 		shown     *idv.Application
 		want      []string
 	}{
@@ -44,7 +45,13 @@ func TestDifferences(t *testing.T) {
 		"not recorded, and shown":            {live: request, shown: shownOf(request)},
 		"not recorded, and another is shown": {live: request, shown: shownOf(other), want: []string{jane + ".reference"}},
 		"not recorded, and nothing shows":    {live: request, shown: &idv.Application{}, want: []string{"spec.individuals"}},
-		"as it was sent, and nothing shows":  {live: request, sent: true, shown: &idv.Application{}},
+		"not recorded, adopted, and nothing shows": {
+			live: request, adopted: true, shown: &idv.Application{},
+		},
+		"not recorded, adopted, and another is shown": {
+			live: request, adopted: true, shown: shownOf(other), want: []string{jane + ".reference"},
+		},
+		"as it was sent, and nothing shows": {live: request, sent: true, shown: &idv.Application{}},
 		"as it was sent, but not at first, and nothing shows": {
 			live: request, sent: true, edited: true, shown: &idv.Application{}, want: []string{"spec.individuals"},
 		},
@@ -63,6 +70,9 @@ func TestDifferences(t *testing.T) {
 				r.record.Spec.SpecDigests = specDigests("salt", spec, request)
 			}
 			r.observer.readingCandidate = c.candidate
+			if c.adopted {
+				r.facts.id, r.facts.create.adopt = 7, 7
+			}
 			if c.sent {
 				create := v1alpha1.Call{Kind: v1alpha1.CallCreate, Sends: 1, Inputs: "1", Edited: c.edited}
 				r.record.Spec.Calls = []v1alpha1.Call{create}
@@ -89,8 +99,24 @@ func TestNewObject(t *testing.T) {
 		"adopted by another one of the name": {
 			change: func(r *reconciliation) { r.record.Spec.MandateRef.UID, r.record.Spec.Calls = "before", nil }, want: true,
 		},
-		"and by this one": {
-			change: func(r *reconciliation) { r.record.Spec.MandateRef.UID, r.facts.create.adopt = "before", 7 },
+		"and named by this one since before the differences were shown": {
+			change: func(r *reconciliation) { r.record.Spec.MandateRef.UID, r.facts.create.adopt = "before", 7 }, want: true,
+		},
+		"and by this one after that": {
+			change: func(r *reconciliation) {
+				r.record.Spec.MandateRef.UID, r.facts.create.adopt = "before", 7
+				r.mandate.Status.AdoptableApplicationID = &id
+			},
+		},
+		"and by this one after those of another application": {
+			change: func(r *reconciliation) {
+				r.record.Spec.MandateRef.UID, r.facts.create.adopt = "before", 7
+				r.mandate.Status.AdoptableApplicationID = new(int64(8))
+			},
+			want: true,
+		},
+		"edited since, and named by this one": {
+			change: func(r *reconciliation) { r.mandate.Generation, r.facts.create.adopt = 2, 7 },
 		},
 		"edited since": {change: func(r *reconciliation) { r.mandate.Generation = 2 }, want: true},
 		"edited before the last request": {

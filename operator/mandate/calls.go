@@ -57,13 +57,25 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 	case errors.Is(err, ledger.ErrFull):
 		r.facts.record.full = true
 	case r.record == nil && errors.Is(err, ledger.ErrNoNamespace) && r.facts.deletion.requested:
-		return r.deleter.beginUnrecorded(ctx, kind, started)
+		return r.beginUnrecorded(ctx, call, started)
 	case err != nil: // it may have been written all the same: then nothing was sent
-		r.learn(func(s *localState) { s.unsent = s.unsent.and(call.Nonce) })
+		r.learnUnsent(call.Nonce)
 		return r.notBegun(ctx, kind, err)
 	default:
 		r.begun(record, call, started)
 	}
+	return nil
+}
+
+// beginUnrecorded begins what deletionPolicy says where no record can be made.
+func (r *reconciliation) beginUnrecorded(ctx context.Context, call v1alpha1.Call, started time.Time) error {
+	marked, err := r.deleter.markUnrecorded(ctx, call)
+	if !marked {
+		r.learnUnsent(call.Nonce) // the mark may be there all the same
+		return err
+	}
+	r.nonce = call.Nonce
+	r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: started}
 	return nil
 }
 
@@ -312,7 +324,11 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 	attempt, entry := r.facts.attempt, r.attempted()
 	if entry == nil { // there was no record to begin it in
 		made := ledger.New(attempt.kind, r.now())
-		r.facts.record.calls = []v1alpha1.Call{r.conclusion(&made)} // this reconciliation knows, and does not send it again
+		conclusion := r.conclusion(&made)
+		if conclusion.Sends == 0 {
+			r.learnUnsent(r.nonce)
+		}
+		r.facts.record.calls = []v1alpha1.Call{conclusion} // this reconciliation knows, and does not send it again
 		r.concluded(attempt)
 		return nil
 	}

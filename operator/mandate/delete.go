@@ -63,19 +63,15 @@ func (r *deleter) ordersStill(live *v1alpha1.Mandate) bool {
 	}
 }
 
-// beginUnrecorded begins what deletionPolicy says in a namespace that is being deleted, where no record can be made.
-// Archiving may e-mail individuals, so the Mandate says that it was begun. A deletion e-mails nobody, and is repeated.
-func (r *deleter) beginUnrecorded(ctx context.Context, kind v1alpha1.CallKind, started time.Time) error {
-	if kind == v1alpha1.CallArchive {
-		patched, err := r.patchMetadata(ctx, func(o client.Object) {
-			o.SetAnnotations(labels.Merge(o.GetAnnotations(), labels.Set{v1alpha1.ArchivingAnnotation: "true"}))
-		})
-		if !patched {
-			return err
-		}
+// markUnrecorded says at the Mandate that a call is begun for which no record can be made. Archiving may e-mail
+// individuals. A deletion e-mails nobody, is repeated, and needs no mark. It reports false if the call has to wait.
+func (r *deleter) markUnrecorded(ctx context.Context, call v1alpha1.Call) (bool, error) {
+	if call.Kind != v1alpha1.CallArchive {
+		return true, nil
 	}
-	r.facts.attempt = attemptFacts{kind: kind, phase: attemptBegun, started: started}
-	return nil
+	return r.patchMetadata(ctx, func(o client.Object) {
+		o.SetAnnotations(labels.Merge(o.GetAnnotations(), labels.Set{v1alpha1.ArchivingAnnotation: call.Nonce}))
+	})
 }
 
 // send archives or deletes the application.

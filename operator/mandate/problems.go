@@ -259,7 +259,14 @@ func (r *observer) differs(fields []string) {
 		found := problem(field, v1alpha1.ReasonSpecDiffers, "%s", message)
 		r.facts.problems.spec = append(r.facts.problems.spec, found)
 	}
+	if r.isAdopted() {
+		r.facts.problems.spec = append(r.facts.problems.spec, problem(adoptField, v1alpha1.ReasonSpecDiffers,
+			"It was set before the status said what differs, so it overrides nothing. Remove it, and set it again then."))
+	}
 }
+
+// adoptField is the field by which a person says which application is the Mandate's.
+const adoptField = "spec.adopt.applicationID"
 
 // unmatched takes over which individuals are not found in an answer, and what is wrong with their Secrets.
 func (r *observer) unmatched(names []string, secrets []v1alpha1.Problem) {
@@ -332,7 +339,7 @@ func (r *reconciliation) adoptionProblems() []v1alpha1.Problem {
 	case f.application.read() && f.application.reference == referenceOther:
 		message = "The application has another reference at the service than status.reference."
 	}
-	return []v1alpha1.Problem{problem("spec.adopt.applicationID", v1alpha1.ReasonAdoptionRefused, "%s", message)}
+	return []v1alpha1.Problem{problem(adoptField, v1alpha1.ReasonAdoptionRefused, "%s", message)}
 }
 
 // mismatchProblems say why the service is not the one of the application, or why nothing is deleted there.

@@ -40,7 +40,7 @@ func (s *localState) recordOutdated() bool { return s.recordChanges != s.recordS
 func (r *scope) setRecord(record *v1alpha1.ApplicationRecord) {
 	r.record = record
 	found := recordFacts{lookup: recordMissing}
-	if record == nil && engine.ArchivingAsked(r.mandate) != "" {
+	if begun := engine.ArchivingCall(r.mandate); record == nil && begun != "" && !r.isUnsent(begun) {
 		found.calls = []v1alpha1.Call{ledger.Ended(*archiveOrder(), v1alpha1.CallAccepted, r.facts.now)}
 	}
 	if record != nil {
@@ -92,14 +92,18 @@ func (f *recordFacts) setCreate(record *v1alpha1.ApplicationRecord, notCreated s
 // answer that says that a record exists is about one of the begins before.
 type unsentNonces [3]string
 
-func (u unsentNonces) and(nonce string) unsentNonces { return unsentNonces{nonce, u[0], u[1]} }
+func (r *scope) learnUnsent(nonce string) {
+	r.learn(func(s *localState) { s.unsent = unsentNonces{nonce, s.unsent[0], s.unsent[1]} })
+}
+
+func (r *scope) isUnsent(nonce string) bool {
+	unsent := r.local().unsent
+	return slices.Contains(unsent[:], nonce)
+}
 
 // dropUnsent ends a call that this process has begun without an answer of the API server: it was not sent.
 func (r *reconciliation) dropUnsent() {
-	unsent := r.local().unsent
-	open := ledger.Find(r.record, func(c *v1alpha1.Call) bool {
-		return c.Result == "" && slices.Contains(unsent[:], c.Nonce)
-	})
+	open := ledger.Find(r.record, func(c *v1alpha1.Call) bool { return c.Result == "" && r.isUnsent(c.Nonce) })
 	if open != nil && r.facts.attempt.phase == attemptNone {
 		r.nonce = open.Nonce
 		r.facts.attempt = attemptFacts{kind: open.Kind, phase: attemptUnsent, started: r.now()}

@@ -125,7 +125,7 @@ func versionsOf(mandate *v1alpha1.Mandate, mandateType int64) hash.Hash {
 func inputsDigest(versions hash.Hash) string { return hex.EncodeToString(versions.Sum(nil)[:16]) }
 
 // newObject reports whether an application that another Mandate of the name created or adopted, or this one before an
-// edit, is about to be bound to this one. If a person says in spec.adopt that it is this Mandate's, that is enough.
+// edit, is about to be bound to this one, and nobody says that it is this Mandate's.
 func (r *observer) newObject() bool {
 	if r.readingCandidate {
 		return true // nobody but a notification says that the application is this Mandate's
@@ -133,8 +133,32 @@ func (r *observer) newObject() bool {
 	if r.facts.otherAccount() && r.facts.application.reference != referenceMatched {
 		return true // nobody says so: another account has other ids
 	}
-	return r.mandate.Status.ApplicationID == nil && r.record != nil && r.facts.id != 0 &&
-		(r.record.Spec.MandateRef.UID != r.mandate.UID || r.editedSince()) && r.facts.create.adopt != r.facts.id
+	if r.mandate.Status.ApplicationID != nil || r.record == nil || r.facts.id == 0 {
+		return false
+	}
+	if r.record.Spec.MandateRef.UID == r.mandate.UID {
+		return r.editedSince() && !r.isAdopted()
+	}
+	return !r.isAdopted() || !r.adoptable(r.mandate.Status.AdoptableApplicationID)
+}
+
+// isAdopted reports whether spec.adopt names the application of the record. That may be left over from the Mandate
+// before, so it overrides no difference that its author has not seen.
+func (r *observer) isAdopted() bool { return r.facts.id != 0 && r.facts.create.adopt == r.facts.id }
+
+func (r *observer) adoptable(shown *int64) bool { return shown != nil && *shown == r.facts.id }
+
+// showAdoptable shows the application of the record if the spec differs from it, or cannot be compared with it, and
+// spec.adopt does not name it. A person who sets spec.adopt then has seen that.
+func (r *observer) showAdoptable(status *v1alpha1.MandateStatus) {
+	id := r.facts.id
+	differs := r.facts.application.differs || len(r.facts.problems.inputs) > 0 && r.newObject()
+	switch {
+	case status.ApplicationID != nil:
+		status.AdoptableApplicationID = nil
+	case differs && id != 0 && !r.isAdopted():
+		status.AdoptableApplicationID = &id
+	}
 }
 
 // editedSince reports whether this Mandate was edited after a create was sent, and before the status showed that: the
@@ -174,11 +198,12 @@ func (r *observer) compareSpec(ctx context.Context, application *idv.Application
 }
 
 // differences names the fields of the spec that are not as the application was created or adopted for. Where the record
-// does not say so, the service has to show the individuals, unless the spec is the one that was sent.
+// does not say so, the service has to show the individuals, unless the spec is the one that was sent, or a person says
+// in spec.adopt that the application is this Mandate's.
 func (r *observer) differences(live liveSpec, application *idv.Application) []string {
 	shown := r.shownDifferences(live.request, application)
 	if r.record == nil || r.record.Spec.SpecDigests == nil {
-		if len(shown) == 0 && !r.isSent(live) && !individuals.Identified(application.Individuals) {
+		if len(shown) == 0 && !r.isSent(live) && !r.isAdopted() && !individuals.Identified(application.Individuals) {
 			return []string{"spec.individuals"}
 		}
 		return shown

@@ -146,6 +146,7 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 		id = f.id
 	}
 	r.showApplication(status, id)
+	r.observer.showAdoptable(status)
 	if r.application != nil && bound {
 		r.projection.show(status)
 		r.actor.showEvidence(status)

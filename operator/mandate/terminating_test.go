@@ -110,8 +110,8 @@ func TestDeletionInATerminatingNamespace(t *testing.T) {
 	}
 }
 
-// Archiving may e-mail individuals. Where no record can say that it was asked for, the Mandate says so, and it is not
-// asked for again, whatever became of it.
+// Archiving may e-mail individuals. Where no record can say that it was begun, the Mandate does, and another process
+// does not begin it again, whatever became of it.
 func TestArchivingInATerminatingNamespace(t *testing.T) {
 	t.Parallel()
 	m := goingMandate()
@@ -141,10 +141,69 @@ func TestArchivingInATerminatingNamespace(t *testing.T) {
 	}
 }
 
+// Archiving that was begun without a record, and of which nothing was sent, is begun again. The Mandate still has the
+// mark of the first time.
+func TestArchivingNotSentInATerminatingNamespace(t *testing.T) {
+	t.Parallel()
+	again, wait := decision{Step: stepBegin}, wait(v1alpha1.ReasonDeletionWaiting)
+	for name, test := range map[string]struct {
+		attempt attemptFacts
+		lost    bool // the answer to the patch that marks the Mandate
+		want    decision
+	}{
+		"withdrawn":     {attempt: attemptFacts{phase: attemptWithdrawn}, want: again},
+		"refused":       {attempt: answered(idv.Refused, v1alpha1.AnswerRefused), want: again},
+		"no connection": {attempt: answered(idv.NotSent, v1alpha1.AnswerNotSent), want: again},
+		"begun unseen":  {lost: true, want: again},
+		"no answer":     {attempt: answered(idv.Unknown, ""), want: wait},
+		"done later":    {attempt: answered(idv.Accepted, ""), want: wait},
+	} {
+		m := goingMandate()
+		m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyArchive
+		api := &terminating{mandate: m}
+		metadata := terminatingMetadata{api: api}
+		if test.lost {
+			metadata.err = apierrors.NewTimeoutError("no answer", 1)
+		}
+		operator := NewReconciler(Config{
+			Live: api, Metadata: metadata, Ledger: ledger.Ledger{Reader: api, Writer: api}, Clock: explore.Clock{Time: now},
+		})
+		reconcile := func() *reconciliation {
+			cached := m.DeepCopy()
+			r := connected(operator, scope{mandate: cached, reference: "R"}, fakeService{})
+			r.facts = bound(func(f *facts) { f.deletion = newDeletionFacts(cached, time.Hour) })
+			r.setRecord(nil)
+			return r
+		}
+		first := reconcile()
+		if err := first.begin(t.Context(), archiveOrder()); (err != nil) != test.lost {
+			t.Fatalf("%s: it begins with %v", name, err)
+		}
+		if mark := m.Annotations[v1alpha1.ArchivingAnnotation]; mark == "" {
+			t.Fatalf("%s: the Mandate is not marked", name)
+		}
+		if !test.lost {
+			test.attempt.kind = v1alpha1.CallArchive
+			first.facts.attempt = test.attempt
+			if err := first.conclude(t.Context()); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		if got := reconcile().decide(); got != test.want {
+			t.Errorf("%s: decide gives %+v, want %+v", name, got, test.want)
+		}
+	}
+}
+
+func answered(outcome idv.Outcome, answer v1alpha1.CallAnswer) attemptFacts {
+	return attemptFacts{phase: attemptAnswered, outcome: outcome, answer: answer}
+}
+
 // terminatingMetadata patches the Mandate, which still works, unless it was changed since it was read.
 type terminatingMetadata struct {
 	client.Writer
 	api *terminating
+	err error // instead of the answer
 }
 
 func (w terminatingMetadata) Patch(
@@ -156,7 +215,7 @@ func (w terminatingMetadata) Patch(
 	w.api.mandate.Annotations = object.GetAnnotations()
 	w.api.mandate.ResourceVersion += "0"
 	object.SetResourceVersion(w.api.mandate.ResourceVersion)
-	return nil
+	return w.err
 }
 
 // terminatingStatus writes the status of the Mandate, which still works.

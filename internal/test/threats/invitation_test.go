@@ -95,6 +95,11 @@ var invitation = map[string][]control{
 	},
 	"a Mandate is replaced by one for other people": {
 		explored(inMandate, "spec of a new object"), explored(inMandate, "application of another spec"),
+		{
+			off: "an adoption that may be left over overrides differences", file: "operator/mandate/spec.go",
+			old: "	return !r.isAdopted() || !r.adoptable(", new: "	return !r.isAdopted() || ON && !r.adoptable(",
+			in: inMandate, test: "TestNewObject",
+		},
 	},
 	"an action or a review reaches another individual than the spec names": {
 		explored(inMandate, "individuals are compared"), explored(inMandate, "review while individuals are unmatched"),
