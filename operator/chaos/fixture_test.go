@@ -176,6 +176,16 @@ type pausePoint struct {
 	arrived, resumed chan struct{}
 }
 
+// next is the effect of that kind that comes next. On a busy machine, there were others before: a call whose look takes
+// too long is withdrawn, and begun again.
+func (s *scenario) next(e effect) effect {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.nth = 0
+	e.nth = s.counted[e] + 1
+	return e
+}
+
 // pauseAt pauses an effect until it is resumed.
 func (s *scenario) pauseAt(e effect, after bool) *pausePoint {
 	p := &pausePoint{after: after, arrived: make(chan struct{}), resumed: make(chan struct{})}

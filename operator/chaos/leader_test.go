@@ -86,7 +86,7 @@ func TestStoppedLeaderOfAction(t *testing.T) {
 				leader, successor, first := f.startLeaderAndSuccessor()
 				f.applyPlain("")
 				f.ready()
-				paused := f.pauseAt(pauseAt, pauseAt == beginOf[resend])
+				paused := f.pauseAt(f.next(pauseAt), pauseAt == beginOf[resend])
 				f.check(f.apply(t.Context(), fmt.Sprintf(manifest, kind)))
 				f.waitPaused(paused)
 				f.signal(leader, syscall.SIGSTOP)
