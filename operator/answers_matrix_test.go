@@ -46,23 +46,28 @@ func TestAnswers(t *testing.T) {
 	if n == 1 {
 		n, firsts = answersAtOnce, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
 	}
-	sum := map[string]*actCounts{}
+	sum := matrixCounts{byAct: map[string]*actCounts{}}
+	t.Cleanup(func() {
+		sum.log(t)
+		t.Logf("%d of the whole matrix are left out: nobody could tell them from the service's own word", lies)
+	})
 	for _, first := range firsts {
 		t.Run(fmt.Sprintf("cells %d, %d, ... of %d", first, first+n, len(all)), func(t *testing.T) {
+			t.Parallel()
 			var cells []*cell
 			for i := first; i < len(all); i += n {
 				cells = append(cells, all[i])
 			}
-			answer(newMatrix(t, cells), sum)
-			logCounts(t, sum)
+			sum.add(answer(newMatrix(t, cells)))
+			sum.log(t)
 		})
 	}
-	t.Logf("%d of the whole matrix are left out: nobody could tell them from the service's own word", lies)
 }
 
-// answer has the requests of some cells answered, and adds to the counts what came of that.
-func answer(m *matrix, sum map[string]*actCounts) {
+// answer has the requests of some cells answered, and counts what came of that, by act.
+func answer(m *matrix) map[string]*actCounts {
 	m.Helper()
+	sum := map[string]*actCounts{}
 	m.applyMandates()
 	m.request()
 	m.settle("while somebody else answers")
@@ -73,6 +78,7 @@ func answer(m *matrix, sum map[string]*actCounts) {
 	m.proxy.lift()
 	m.settle("with the service alone")
 	m.check(map[string]*actCounts{})
+	return sum
 }
 
 type matrix struct {
@@ -83,9 +89,6 @@ type matrix struct {
 	// asked is how often each kind of e-mail was asked for, by the name of the Mandate.
 	asked map[string]map[control.EmailKind]int
 }
-
-// actCounts is what came of the cells of one act.
-type actCounts struct{ cells, answers, again, done, refused, unknown, emails, twice int }
 
 func newMatrix(t *testing.T, cells []*cell) *matrix {
 	m := &matrix{
@@ -135,8 +138,8 @@ func (m *matrix) World() *world { return m.world }
 func (m *matrix) applyMandates() {
 	m.Helper()
 	m.each(func(c *cell) error { return m.applySpec(c, nil) })
-	m.until("to exist", func(c *cell) bool {
-		return c.act == actCreate || m.mandateOf(c).Status.ApplicationID != nil
+	m.until("to exist", func(c *cell, mandate *v1alpha1.Mandate) bool {
+		return c.act == actCreate || mandate.Status.ApplicationID != nil
 	})
 	m.each(func(c *cell) error {
 		if c.act == actCreate {
@@ -150,9 +153,8 @@ func (m *matrix) applyMandates() {
 		_, err := m.sandbox.Play(m.Context(), control.Play{Reference: reference, Result: result})
 		return err
 	})
-	m.until("to be in review", func(c *cell) bool {
-		status := m.mandateOf(c).Status
-		return c.act == actCreate || status.State == "in review" && status.Evidence != ""
+	m.until("to be in review", func(c *cell, mandate *v1alpha1.Mandate) bool {
+		return c.act == actCreate || mandate.Status.State == "in review" && mandate.Status.Evidence != ""
 	})
 }
 
@@ -242,13 +244,14 @@ func (m *matrix) repeat() {
 	})
 }
 
-// until waits until something holds for all cells.
-func (m *matrix) until(what string, holds func(*cell) bool) {
+// until waits until something holds for the Mandates of all cells.
+func (m *matrix) until(what string, holds func(*cell, *v1alpha1.Mandate) bool) {
 	m.Helper()
 	m.eventually(func() (bool, string) {
 		var missing []string
+		mandates := m.mandates()
 		for _, c := range m.cells {
-			if !holds(c) {
+			if !holds(c, cmp.Or(mandates[c.name], &v1alpha1.Mandate{})) {
 				missing = append(missing, c.String())
 			}
 		}
@@ -282,6 +285,17 @@ func (m *matrix) mandateOf(c *cell) *v1alpha1.Mandate {
 		m.Error(err)
 	}
 	return mandate
+}
+
+// mandates are those of all cells, by name.
+func (m *matrix) mandates() map[string]*v1alpha1.Mandate {
+	m.Helper()
+	list, found := &v1alpha1.MandateList{}, map[string]*v1alpha1.Mandate{}
+	m.World().check(m.List(m.Context(), list, client.InNamespace(m.namespace)))
+	for i := range list.Items {
+		found[list.Items[i].Name] = &list.Items[i]
+	}
+	return found
 }
 
 // atService is what the service has for the cells.
@@ -319,15 +333,11 @@ type said struct {
 
 func (m *matrix) said() said {
 	m.Helper()
-	mandates, actions := &v1alpha1.MandateList{}, &v1alpha1.MandateActionList{}
-	m.World().check(m.List(m.Context(), mandates, client.InNamespace(m.namespace)))
+	actions := &v1alpha1.MandateActionList{}
 	m.World().check(m.List(m.Context(), actions, client.InNamespace(m.namespace)))
 	records := &v1alpha1.ApplicationRecordList{}
 	m.World().check(m.List(m.Context(), records, client.InNamespace(m.namespace)))
-	found := said{map[string]*v1alpha1.Mandate{}, map[string]*v1alpha1.MandateAction{}, m.sends(records)}
-	for i := range mandates.Items {
-		found.mandates[mandates.Items[i].Name] = &mandates.Items[i]
-	}
+	found := said{m.mandates(), map[string]*v1alpha1.MandateAction{}, m.sends(records)}
 	for i := range actions.Items {
 		found.actions[actions.Items[i].Name] = &actions.Items[i]
 	}
@@ -452,15 +462,4 @@ func (m *matrix) subscribed(mandate *v1alpha1.Mandate) bool {
 
 func conditionIs(conditions []metav1.Condition, kind string, status metav1.ConditionStatus) bool {
 	return meta.IsStatusConditionPresentAndEqual(conditions, kind, status)
-}
-
-// logCounts shows the counts of each act.
-func logCounts(t *testing.T, sum map[string]*actCounts) {
-	t.Helper()
-	for _, act := range acts {
-		if n := sum[act]; n != nil {
-			t.Logf("%-13s %4d cells, %5d answers: %4d done, %4d unknown, %4d not done; %4d e-mails, %d again; %d requests again",
-				act, n.cells, n.answers, n.done, n.unknown, n.refused, n.emails, n.twice, n.again)
-		}
-	}
 }

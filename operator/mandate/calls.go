@@ -344,10 +344,19 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 	r.concluded(attempt)
 	if lost { // a conflict does not say that it has ended
 		r.facts.observe.openCall = true
-		return r.reloadIfLost(ctx, ledger.ErrLost)
+		return errors.Join(r.reloadIfLost(ctx, ledger.ErrLost), r.markSent(ctx, conclusion))
 	}
 	r.setRecord(record)
 	return nil
+}
+
+// markSent says at a Mandate in deletion what its record cannot, which may have gone with the namespace.
+func (r *reconciliation) markSent(ctx context.Context, call v1alpha1.Call) error {
+	if !r.facts.deletion.requested || call.Sends == 0 {
+		return nil
+	}
+	_, err := r.deleter.markUnrecorded(ctx, call)
+	return err
 }
 
 // concluded ends the attempt, and says what it means for the reconciliation.

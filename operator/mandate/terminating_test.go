@@ -195,6 +195,38 @@ func TestArchivingNotSentInATerminatingNamespace(t *testing.T) {
 	}
 }
 
+// The record of an archiving goes with its namespace while the archiving is under way. It is not begun again.
+func TestArchivingWhoseRecordGoes(t *testing.T) {
+	t.Parallel()
+	m := goingMandate()
+	m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyArchive
+	api := &terminating{mandate: m}
+	operator := NewReconciler(Config{
+		Live: api, Metadata: terminatingMetadata{api: api}, Ledger: ledger.Ledger{Reader: api, Writer: api},
+		Clock: explore.Clock{Time: now},
+	})
+	reconcile := func(calls ...v1alpha1.Call) *reconciliation {
+		cached := m.DeepCopy()
+		r := connected(operator, scope{mandate: cached, reference: "R"}, fakeService{})
+		r.facts = bound(func(f *facts) { f.deletion = newDeletionFacts(cached, time.Hour) })
+		if calls != nil {
+			r.record = &v1alpha1.ApplicationRecord{Spec: v1alpha1.ApplicationRecordSpec{Calls: calls}}
+		}
+		r.setRecord(r.record)
+		return r
+	}
+	archiving := ledger.New(v1alpha1.CallArchive, now)
+	first := reconcile(archiving)
+	first.nonce, first.facts.attempt = archiving.Nonce, answered(idv.Accepted, "")
+	first.facts.attempt.kind = v1alpha1.CallArchive
+	if err := first.conclude(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := reconcile().decide(); got != wait(v1alpha1.ReasonDeletionWaiting) {
+		t.Errorf("decide gives %+v, want that it only reads", got)
+	}
+}
+
 func answered(outcome idv.Outcome, answer v1alpha1.CallAnswer) attemptFacts {
 	return attemptFacts{phase: attemptAnswered, outcome: outcome, answer: answer}
 }
