@@ -239,6 +239,8 @@ func (s *subscriber) due() time.Duration {
 		return 2 * nextCallDelay
 	case s.facts.subscription.wish != notWanted && f.record.open() != nil && f.mayBeUnderWay():
 		return f.record.observed.Add(f.settleDelay).Sub(f.now)
+	case s.facts.subscription.wish != notWanted && s.facts.subscription.state(f) == "":
+		return engine.JitterWithin(engine.MaxRequeue) // a slot wakes it up before, unless that is lost
 	default:
 		return 0
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/internal/test/explore"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // subscribable is a reconciliation of a Mandate whose status shows an application, which is to be subscribed.
@@ -48,6 +49,29 @@ func TestSubscriptionIsWanted(t *testing.T) {
 	} {
 		if got := subscribable(test.change).facts.subscription.wish == wanted; got != test.want {
 			t.Errorf("%s: a subscription is wanted: %t, want %t", name, got, test.want)
+		}
+	}
+}
+
+// A subscription that waits for a slot does not depend on being woken up for it: the next poll may be a day away.
+func TestSubscriptionWithoutASlot(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*reconciliation)
+		want   bool
+	}{
+		"it waits":   {func(*reconciliation) {}, true},
+		"it is done": {func(r *reconciliation) { r.mandate.Status.Subscription = v1alpha1.SubscriptionSubscribed }, false},
+		"it was refused": {
+			func(r *reconciliation) { r.mandate.Status.Subscription = v1alpha1.SubscriptionRefused }, false,
+		},
+		"somebody else does it": {func(r *reconciliation) { r.session.Connection.Subscriptions = nil }, false},
+	} {
+		r := subscribable(test.change)
+		r.subscriber.acquired(false)
+		due := r.subscriber.due()
+		if got := due > 0 && due <= engine.MaxRequeue; got != test.want || due > 0 != test.want {
+			t.Errorf("%s: it is due in %s, want that it is due: %t", name, due, test.want)
 		}
 	}
 }
