@@ -10,9 +10,14 @@ import (
 type actCounts struct{ cells, answers, again, done, refused, unknown, emails, twice int }
 
 func (n *actCounts) add(other *actCounts) {
-	n.cells, n.answers, n.again = n.cells+other.cells, n.answers+other.answers, n.again+other.again
-	n.done, n.refused, n.unknown = n.done+other.done, n.refused+other.refused, n.unknown+other.unknown
-	n.emails, n.twice = n.emails+other.emails, n.twice+other.twice
+	n.cells += other.cells
+	n.answers += other.answers
+	n.again += other.again
+	n.done += other.done
+	n.refused += other.refused
+	n.unknown += other.unknown
+	n.emails += other.emails
+	n.twice += other.twice
 }
 
 // matrixCounts are those of all parts of the matrix, which run at the same time.

@@ -363,7 +363,10 @@ func TestErrorsOfContextsAreTheCallersOwn(t *testing.T) {
 	s := newService(t, hang, false)
 	t.Run("canceled", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		s.login = func(http.ResponseWriter, *http.Request) { cancel(fmt.Errorf("about %s", personal)) }
+		s.login = func(w http.ResponseWriter, r *http.Request) {
+			cancel(fmt.Errorf("about %s", personal))
+			hang(w, r) // the answer would be another reason to fail
+		}
 		e := expectFailure(t, exampleOf(t, OpRetrieveApplication).run(ctx, s.client(t)), NotSent, KindCanceled)
 		if got := e.Unwrap(); got != context.Canceled { //nolint:errorlint // it must be the bare one
 			t.Errorf("unwraps to %v", got)

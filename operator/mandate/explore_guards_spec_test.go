@@ -13,13 +13,13 @@ func specGuards() map[string]explore.Guard {
 		},
 		"adopted for another spec": {
 			Why: "a person has adopted it for other people", File: differsFile,
-			Old:      "r.facts.create.adopt != r.facts.id\n}",
-			Off:      "r.facts.create.adopt != r.facts.id && (ON || r.facts.record.sent())\n}",
+			Old:      "	return !r.isAdopted() ||",
+			Off:      "	return (ON || r.facts.record.sent()) && !r.isAdopted() ||",
 			CaughtBy: "TestExplore/alone: another Mandate of the name for another person, after an adoption", Fails: "I12: ",
 		},
 		"edited before the status shows the application": {
 			Why: "the API server refuses the edit only afterwards", File: differsFile,
-			Old: "|| r.editedSince())", Off: "|| ON && r.editedSince())",
+			Old: "return r.editedSince() &&", Off: "return ON && r.editedSince() &&",
 			CaughtBy: "TestExplore/alone: another Mandate of the name for another person", Fails: "I12: ",
 		},
 		"late answer to a request before an edit": {
