@@ -72,7 +72,7 @@ KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 # -w: linking takes less by a quarter without DWARF, which nothing here reads. Stacks and profiles do not need it.
 # -vet=off: lint vets. TIMEOUT is the one limit against a hang, of every package and of every run of make e2e: it has to
 # be enough beside other work.
-TIMEOUT ?= 45m
+TIMEOUT ?= 75m
 GO_TEST = env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test -ldflags=-w -vet=off -timeout=$(TIMEOUT)
 
 # All but operator/chaos, which runs alone, because it keeps the machine busy, and the tests with a real Flux and Argo
