@@ -46,28 +46,23 @@ func TestAnswers(t *testing.T) {
 	if n == 1 {
 		n, firsts = answersAtOnce, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
 	}
-	sum := matrixCounts{byAct: map[string]*actCounts{}}
-	t.Cleanup(func() {
-		sum.log(t)
-		t.Logf("%d of the whole matrix are left out: nobody could tell them from the service's own word", lies)
-	})
+	sum := map[string]*actCounts{}
 	for _, first := range firsts {
 		t.Run(fmt.Sprintf("cells %d, %d, ... of %d", first, first+n, len(all)), func(t *testing.T) {
-			t.Parallel()
 			var cells []*cell
 			for i := first; i < len(all); i += n {
 				cells = append(cells, all[i])
 			}
-			sum.add(answer(newMatrix(t, cells)))
-			sum.log(t)
+			answer(newMatrix(t, cells), sum)
+			logCounts(t, sum)
 		})
 	}
+	t.Logf("%d of the whole matrix are left out: nobody could tell them from the service's own word", lies)
 }
 
-// answer has the requests of some cells answered, and counts what came of that, by act.
-func answer(m *matrix) map[string]*actCounts {
+// answer has the requests of some cells answered, and adds to the counts what came of that.
+func answer(m *matrix, sum map[string]*actCounts) {
 	m.Helper()
-	sum := map[string]*actCounts{}
 	m.applyMandates()
 	m.request()
 	m.settle("while somebody else answers")
@@ -78,7 +73,6 @@ func answer(m *matrix) map[string]*actCounts {
 	m.proxy.lift()
 	m.settle("with the service alone")
 	m.check(map[string]*actCounts{})
-	return sum
 }
 
 type matrix struct {
@@ -89,6 +83,9 @@ type matrix struct {
 	// asked is how often each kind of e-mail was asked for, by the name of the Mandate.
 	asked map[string]map[control.EmailKind]int
 }
+
+// actCounts is what came of the cells of one act.
+type actCounts struct{ cells, answers, again, done, refused, unknown, emails, twice int }
 
 func newMatrix(t *testing.T, cells []*cell) *matrix {
 	m := &matrix{
@@ -462,4 +459,15 @@ func (m *matrix) subscribed(mandate *v1alpha1.Mandate) bool {
 
 func conditionIs(conditions []metav1.Condition, kind string, status metav1.ConditionStatus) bool {
 	return meta.IsStatusConditionPresentAndEqual(conditions, kind, status)
+}
+
+// logCounts shows the counts of each act.
+func logCounts(t *testing.T, sum map[string]*actCounts) {
+	t.Helper()
+	for _, act := range acts {
+		if n := sum[act]; n != nil {
+			t.Logf("%-13s %4d cells, %5d answers: %4d done, %4d unknown, %4d not done; %4d e-mails, %d again; %d requests again",
+				act, n.cells, n.answers, n.done, n.unknown, n.refused, n.emails, n.twice, n.again)
+		}
+	}
 }

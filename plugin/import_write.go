@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -162,9 +163,6 @@ func (i *importer) writeMandate(ctx context.Context, m *v1alpha1.Mandate) error 
 		return nil
 	}
 	current, result := m.DeepCopy(), resultCreated
-	if record.Spec.SpecDigests == nil { // nothing else says that the application is this Mandate's
-		current.Spec.Adopt = adoptionOf(record)
-	}
 	err := i.strict.Create(ctx, current)
 	if apierrors.IsAlreadyExists(err) {
 		if err := i.Get(ctx, client.ObjectKeyFromObject(m), current); err != nil {
@@ -183,33 +181,20 @@ func (i *importer) writeMandate(ctx context.Context, m *v1alpha1.Mandate) error 
 	return i.tried(m, result, err)
 }
 
-func adoptionOf(record *v1alpha1.ApplicationRecord) *v1alpha1.Adoption {
-	if record.Spec.ApplicationID == nil {
-		return nil
-	}
-	return &v1alpha1.Adoption{ApplicationID: *record.Spec.ApplicationID}
-}
-
 // bindExisting has the operator bind a Mandate that was here before its record.
 func (i *importer) bindExisting(
 	ctx context.Context, current, m *v1alpha1.Mandate, record *v1alpha1.ApplicationRecord,
 ) (string, error) {
-	adoption := adoptionOf(record)
 	switch {
-	case current.Status.ApplicationID != nil || adoption == nil:
+	case current.Status.ApplicationID != nil || record.Spec.ApplicationID == nil:
 		return resultExists, nil
 	case !isSameApplication(current, m): // it may be about other people
 		return resultPerson, nil
 	}
-	changed := current.DeepCopy()
-	if record.Spec.SpecDigests == nil {
-		changed.Spec.Adopt = adoption
-	}
-	i.sign(ctx, changed)
-	changed.Annotations[v1alpha1.ReconcileRequestAnnotation] = time.Now().UTC().Format(time.RFC3339Nano)
-	err := i.Patch(ctx, changed, client.MergeFrom(current.DeepCopy()))
-	changed.DeepCopyInto(current)
-	return resultChanged, err
+	patch := client.MergeFrom(current.DeepCopy())
+	requested := time.Now().UTC().Format(time.RFC3339Nano)
+	metav1.SetMetaDataAnnotation(&current.ObjectMeta, v1alpha1.ReconcileRequestAnnotation, requested)
+	return resultChanged, i.Patch(ctx, current, patch)
 }
 
 // isSameApplication reports whether two Mandates ask for the same application.

@@ -34,8 +34,8 @@ type MandateStatus struct {
 
 	// adoptableApplicationID is the id of an application that was created or adopted for another Mandate of this name,
 	// and whose spec differs from this one, or cannot be compared with it. The operator does not bind it. If it is this
-	// Mandate's in spite of that, set spec.adopt.applicationID to this id. An id that spec.adopt has had since before
-	// this field shows it overrides nothing.
+	// Mandate's in spite of that, set spec.adopt.applicationID to this id. If it has this id already, that may be left
+	// over: remove it, and set it again once this field shows the id.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=9007199254740991

@@ -43,7 +43,7 @@ func NotCreated(mandate metav1.Object) string {
 }
 
 // ArchivingCall is the nonce of the call by which the operator has begun to archive the application of a Mandate, if no
-// record can have it; else "". A longer text, which is nobody's nonce, is cut.
+// record can have it; else "". A text that is too long is cut: that there is one keeps the call from being sent again.
 func ArchivingCall(mandate metav1.Object) string {
 	nonce := mandate.GetAnnotations()[v1alpha1.ArchivingAnnotation]
 	return nonce[:min(len(nonce), maxUID)]

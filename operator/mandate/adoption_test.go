@@ -30,7 +30,6 @@ func TestDifferences(t *testing.T) {
 		sent      bool // the spec is the one of the create
 		edited    bool // and that of an earlier request is another one
 		candidate bool
-		adopted   bool
 		shown     *idv.Application
 		want      []string
 	}{
@@ -45,13 +44,7 @@ func TestDifferences(t *testing.T) {
 		"not recorded, and shown":            {live: request, shown: shownOf(request)},
 		"not recorded, and another is shown": {live: request, shown: shownOf(other), want: []string{jane + ".reference"}},
 		"not recorded, and nothing shows":    {live: request, shown: &idv.Application{}, want: []string{"spec.individuals"}},
-		"not recorded, adopted, and nothing shows": {
-			live: request, adopted: true, shown: &idv.Application{},
-		},
-		"not recorded, adopted, and another is shown": {
-			live: request, adopted: true, shown: shownOf(other), want: []string{jane + ".reference"},
-		},
-		"as it was sent, and nothing shows": {live: request, sent: true, shown: &idv.Application{}},
+		"as it was sent, and nothing shows":  {live: request, sent: true, shown: &idv.Application{}},
 		"as it was sent, but not at first, and nothing shows": {
 			live: request, sent: true, edited: true, shown: &idv.Application{}, want: []string{"spec.individuals"},
 		},
@@ -70,9 +63,6 @@ func TestDifferences(t *testing.T) {
 				r.record.Spec.SpecDigests = specDigests("salt", spec, request)
 			}
 			r.observer.readingCandidate = c.candidate
-			if c.adopted {
-				r.facts.id, r.facts.create.adopt = 7, 7
-			}
 			if c.sent {
 				create := v1alpha1.Call{Kind: v1alpha1.CallCreate, Sends: 1, Inputs: "1", Edited: c.edited}
 				r.record.Spec.Calls = []v1alpha1.Call{create}

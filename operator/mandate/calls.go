@@ -74,8 +74,7 @@ func (r *reconciliation) beginUnrecorded(ctx context.Context, call v1alpha1.Call
 		r.learnUnsent(call.Nonce) // the mark may be there all the same
 		return err
 	}
-	r.nonce = call.Nonce
-	r.facts.attempt = attemptFacts{kind: call.Kind, phase: attemptBegun, started: started}
+	r.begun(nil, call, started)
 	return nil
 }
 
@@ -168,7 +167,7 @@ func (r *reconciliation) ordered(order *v1alpha1.Call, now time.Time) v1alpha1.C
 	return call
 }
 
-// begun takes the call over from the record. Others may have seen it there since it was started.
+// begun takes over a call that was begun, in the record if there is one. Others may have seen it there since.
 func (r *reconciliation) begun(record *v1alpha1.ApplicationRecord, call v1alpha1.Call, started time.Time) {
 	r.nonce = call.Nonce
 	r.facts.requested = false // it is done

@@ -261,7 +261,7 @@ func (r *observer) differs(fields []string) {
 	}
 	if r.isAdopted() {
 		r.facts.problems.spec = append(r.facts.problems.spec, problem(adoptField, v1alpha1.ReasonSpecDiffers,
-			"It was set before the status said what differs, so it overrides nothing. Remove it, and set it again then."))
+			"It was set before the status said what differs, and overrides nothing. Remove it, look, and set it again."))
 	}
 }
 

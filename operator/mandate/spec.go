@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -139,14 +140,12 @@ func (r *observer) newObject() bool {
 	if r.record.Spec.MandateRef.UID == r.mandate.UID {
 		return r.editedSince() && !r.isAdopted()
 	}
-	return !r.isAdopted() || !r.adoptable(r.mandate.Status.AdoptableApplicationID)
+	return !r.isAdopted() || !ptr.Equal(r.mandate.Status.AdoptableApplicationID, &r.facts.id)
 }
 
 // isAdopted reports whether spec.adopt names the application of the record. That may be left over from the Mandate
 // before, so it overrides no difference that its author has not seen.
 func (r *observer) isAdopted() bool { return r.facts.id != 0 && r.facts.create.adopt == r.facts.id }
-
-func (r *observer) adoptable(shown *int64) bool { return shown != nil && *shown == r.facts.id }
 
 // showAdoptable shows the application of the record if the spec differs from it, or cannot be compared with it, and
 // spec.adopt does not name it. A person who sets spec.adopt then has seen that.
@@ -198,12 +197,11 @@ func (r *observer) compareSpec(ctx context.Context, application *idv.Application
 }
 
 // differences names the fields of the spec that are not as the application was created or adopted for. Where the record
-// does not say so, the service has to show the individuals, unless the spec is the one that was sent, or a person says
-// in spec.adopt that the application is this Mandate's.
+// does not say so, the service has to show the individuals, unless the spec is the one that was sent.
 func (r *observer) differences(live liveSpec, application *idv.Application) []string {
 	shown := r.shownDifferences(live.request, application)
 	if r.record == nil || r.record.Spec.SpecDigests == nil {
-		if len(shown) == 0 && !r.isSent(live) && !r.isAdopted() && !individuals.Identified(application.Individuals) {
+		if len(shown) == 0 && !r.isSent(live) && !individuals.Identified(application.Individuals) {
 			return []string{"spec.individuals"}
 		}
 		return shown

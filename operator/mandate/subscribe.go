@@ -240,7 +240,7 @@ func (s *subscriber) due() time.Duration {
 	case s.facts.subscription.wish != notWanted && f.record.open() != nil && f.mayBeUnderWay():
 		return f.record.observed.Add(f.settleDelay).Sub(f.now)
 	case s.facts.subscription.wish != notWanted && s.facts.subscription.state(f) == "":
-		return engine.JitterWithin(engine.MaxRequeue) // a slot wakes it up before, unless that is lost
+		return engine.MaxRequeue // a slot wakes it up before, unless that is lost
 	default:
 		return 0
 	}

@@ -32,7 +32,8 @@ func (r *reconciliation) startSubscriber() subscriptionFacts {
 	return r.facts.subscription
 }
 
-// A subscription is for an application that the status shows, and of which something is to come.
+// A subscription is for an application that the status shows, and of which something is to come. One that waits for a
+// slot does not depend on being woken up for it: the next poll may be a day away.
 func TestSubscriptionIsWanted(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -46,31 +47,19 @@ func TestSubscriptionIsWanted(t *testing.T) {
 			func(r *reconciliation) { r.mandate.Status.Outcome = v1alpha1.OutcomeCompleted }, false,
 		},
 		"an application that is archived": {func(r *reconciliation) { r.mandate.Status.Archived = true }, false},
-	} {
-		if got := subscribable(test.change).facts.subscription.wish == wanted; got != test.want {
-			t.Errorf("%s: a subscription is wanted: %t, want %t", name, got, test.want)
-		}
-	}
-}
-
-// A subscription that waits for a slot does not depend on being woken up for it: the next poll may be a day away.
-func TestSubscriptionWithoutASlot(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		change func(*reconciliation)
-		want   bool
-	}{
-		"it waits":   {func(*reconciliation) {}, true},
-		"it is done": {func(r *reconciliation) { r.mandate.Status.Subscription = v1alpha1.SubscriptionSubscribed }, false},
+		"it is done": {
+			func(r *reconciliation) { r.mandate.Status.Subscription = v1alpha1.SubscriptionSubscribed }, false,
+		},
 		"it was refused": {
 			func(r *reconciliation) { r.mandate.Status.Subscription = v1alpha1.SubscriptionRefused }, false,
 		},
-		"somebody else does it": {func(r *reconciliation) { r.session.Connection.Subscriptions = nil }, false},
 	} {
 		r := subscribable(test.change)
+		if got := r.facts.subscription.wish == wanted; got != test.want {
+			t.Errorf("%s: a subscription is wanted: %t, want %t", name, got, test.want)
+		}
 		r.subscriber.acquired(false)
-		due := r.subscriber.due()
-		if got := due > 0 && due <= engine.MaxRequeue; got != test.want || due > 0 != test.want {
+		if due := r.subscriber.due(); due != 0 != test.want || test.want && due != engine.MaxRequeue {
 			t.Errorf("%s: it is due in %s, want that it is due: %t", name, due, test.want)
 		}
 	}

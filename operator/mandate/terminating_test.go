@@ -2,6 +2,7 @@ package mandate
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -110,32 +111,50 @@ func TestDeletionInATerminatingNamespace(t *testing.T) {
 	}
 }
 
+// archived is a Mandate whose application is to be archived with its namespace, and what its operators work with.
+type archived struct {
+	mandate *v1alpha1.Mandate
+	config  Config
+}
+
+// newArchived makes one. err, if there is one, comes instead of the answer to a patch of the Mandate.
+func newArchived(err error) archived {
+	m := goingMandate()
+	m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyArchive
+	api := &terminating{mandate: m}
+	return archived{m, Config{
+		Live: api, Metadata: terminatingMetadata{api: api, err: err}, Ledger: ledger.Ledger{Reader: api, Writer: api},
+		Clock: explore.Clock{Time: now},
+	}}
+}
+
+// reconcile is a reconciliation whose cache shows the Mandate as it is. It has looked for a record of these calls.
+func (a archived) reconcile(operator *Reconciler, calls ...v1alpha1.Call) *reconciliation {
+	cached := a.mandate.DeepCopy()
+	r := connected(operator, scope{mandate: cached, reference: "R"}, fakeService{})
+	r.facts = bound(func(f *facts) { f.deletion = newDeletionFacts(cached, time.Hour) })
+	if calls != nil {
+		r.record = &v1alpha1.ApplicationRecord{Spec: v1alpha1.ApplicationRecordSpec{Calls: calls}}
+	}
+	r.setRecord(r.record)
+	return r
+}
+
 // Archiving may e-mail individuals. Where no record can say that it was begun, the Mandate does, and another process
 // does not begin it again, whatever became of it.
 func TestArchivingInATerminatingNamespace(t *testing.T) {
 	t.Parallel()
-	m := goingMandate()
-	m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyArchive
-	api := &terminating{mandate: m}
-	config := Config{Live: api, Metadata: terminatingMetadata{api: api}, Ledger: ledger.Ledger{Reader: api, Writer: api}}
-	reconcile := func(cached *v1alpha1.Mandate) *reconciliation {
-		r := connected(NewReconciler(config), scope{mandate: cached, reference: "R"}, fakeService{})
-		r.facts = bound(func(f *facts) { f.deletion = newDeletionFacts(cached, time.Hour) })
-		r.setRecord(nil)
-		return r
-	}
-	first := reconcile(m.DeepCopy())
+	a := newArchived(nil)
+	first, stale := a.reconcile(NewReconciler(a.config)), a.reconcile(NewReconciler(a.config))
 	if got := first.decide(); got.Step != stepBegin {
 		t.Fatalf("it begins with %+v", got)
 	}
 	if err := first.begin(t.Context(), nextOrder(first.facts)); err != nil || first.decide().Step != stepVerify {
 		t.Fatalf("then %+v, %v", first.decide(), err)
 	}
-	if got := reconcile(m.DeepCopy()).decide(); got != wait(v1alpha1.ReasonDeletionWaiting) {
+	if got := a.reconcile(NewReconciler(a.config)).decide(); got != wait(v1alpha1.ReasonDeletionWaiting) {
 		t.Errorf("after a restart: %+v, want that it only reads", got)
 	}
-	stale := reconcile(goingMandate())
-	stale.mandate.ResourceVersion = "0" // it does not show the annotation
 	if err := stale.begin(t.Context(), archiveOrder()); err != nil || stale.facts.attempt.phase != attemptNone {
 		t.Errorf("a stale cache: %+v, %v, want that nothing begins", stale.facts.attempt, err)
 	}
@@ -148,48 +167,33 @@ func TestArchivingNotSentInATerminatingNamespace(t *testing.T) {
 	again, wait := decision{Step: stepBegin}, wait(v1alpha1.ReasonDeletionWaiting)
 	for name, test := range map[string]struct {
 		attempt attemptFacts
-		lost    bool // the answer to the patch that marks the Mandate
+		lost    error // instead of the answer to the patch that marks the Mandate
 		want    decision
 	}{
 		"withdrawn":     {attempt: attemptFacts{phase: attemptWithdrawn}, want: again},
 		"refused":       {attempt: answered(idv.Refused, v1alpha1.AnswerRefused), want: again},
 		"no connection": {attempt: answered(idv.NotSent, v1alpha1.AnswerNotSent), want: again},
-		"begun unseen":  {lost: true, want: again},
+		"begun unseen":  {lost: apierrors.NewTimeoutError("no answer", 1), want: again},
 		"no answer":     {attempt: answered(idv.Unknown, ""), want: wait},
 		"done later":    {attempt: answered(idv.Accepted, ""), want: wait},
 	} {
-		m := goingMandate()
-		m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyArchive
-		api := &terminating{mandate: m}
-		metadata := terminatingMetadata{api: api}
-		if test.lost {
-			metadata.err = apierrors.NewTimeoutError("no answer", 1)
-		}
-		operator := NewReconciler(Config{
-			Live: api, Metadata: metadata, Ledger: ledger.Ledger{Reader: api, Writer: api}, Clock: explore.Clock{Time: now},
-		})
-		reconcile := func() *reconciliation {
-			cached := m.DeepCopy()
-			r := connected(operator, scope{mandate: cached, reference: "R"}, fakeService{})
-			r.facts = bound(func(f *facts) { f.deletion = newDeletionFacts(cached, time.Hour) })
-			r.setRecord(nil)
-			return r
-		}
-		first := reconcile()
-		if err := first.begin(t.Context(), archiveOrder()); (err != nil) != test.lost {
+		a := newArchived(test.lost)
+		operator := NewReconciler(a.config)
+		first := a.reconcile(operator)
+		if err := first.begin(t.Context(), archiveOrder()); !errors.Is(err, test.lost) {
 			t.Fatalf("%s: it begins with %v", name, err)
 		}
-		if mark := m.Annotations[v1alpha1.ArchivingAnnotation]; mark == "" {
+		if a.mandate.Annotations[v1alpha1.ArchivingAnnotation] == "" {
 			t.Fatalf("%s: the Mandate is not marked", name)
 		}
-		if !test.lost {
-			test.attempt.kind = v1alpha1.CallArchive
+		if test.lost == nil {
 			first.facts.attempt = test.attempt
+			first.facts.attempt.kind = v1alpha1.CallArchive
 			if err := first.conclude(t.Context()); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		if got := reconcile().decide(); got != test.want {
+		if got := a.reconcile(operator).decide(); got != test.want {
 			t.Errorf("%s: decide gives %+v, want %+v", name, got, test.want)
 		}
 	}
@@ -198,31 +202,15 @@ func TestArchivingNotSentInATerminatingNamespace(t *testing.T) {
 // The record of an archiving goes with its namespace while the archiving is under way. It is not begun again.
 func TestArchivingWhoseRecordGoes(t *testing.T) {
 	t.Parallel()
-	m := goingMandate()
-	m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyArchive
-	api := &terminating{mandate: m}
-	operator := NewReconciler(Config{
-		Live: api, Metadata: terminatingMetadata{api: api}, Ledger: ledger.Ledger{Reader: api, Writer: api},
-		Clock: explore.Clock{Time: now},
-	})
-	reconcile := func(calls ...v1alpha1.Call) *reconciliation {
-		cached := m.DeepCopy()
-		r := connected(operator, scope{mandate: cached, reference: "R"}, fakeService{})
-		r.facts = bound(func(f *facts) { f.deletion = newDeletionFacts(cached, time.Hour) })
-		if calls != nil {
-			r.record = &v1alpha1.ApplicationRecord{Spec: v1alpha1.ApplicationRecordSpec{Calls: calls}}
-		}
-		r.setRecord(r.record)
-		return r
-	}
-	archiving := ledger.New(v1alpha1.CallArchive, now)
-	first := reconcile(archiving)
+	a := newArchived(nil)
+	operator, archiving := NewReconciler(a.config), ledger.New(v1alpha1.CallArchive, now)
+	first := a.reconcile(operator, archiving)
 	first.nonce, first.facts.attempt = archiving.Nonce, answered(idv.Accepted, "")
 	first.facts.attempt.kind = v1alpha1.CallArchive
 	if err := first.conclude(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := reconcile().decide(); got != wait(v1alpha1.ReasonDeletionWaiting) {
+	if got := a.reconcile(operator).decide(); got != wait(v1alpha1.ReasonDeletionWaiting) {
 		t.Errorf("decide gives %+v, want that it only reads", got)
 	}
 }

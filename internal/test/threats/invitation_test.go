@@ -97,7 +97,7 @@ var invitation = map[string][]control{
 		explored(inMandate, "spec of a new object"), explored(inMandate, "application of another spec"),
 		{
 			off: "an adoption that may be left over overrides differences", file: "operator/mandate/spec.go",
-			old: "	return !r.isAdopted() || !r.adoptable(", new: "	return !r.isAdopted() || ON && !r.adoptable(",
+			old: "	return !r.isAdopted() || !ptr.", new: "	return !r.isAdopted() || ON && !ptr.",
 			in: inMandate, test: "TestNewObject",
 		},
 	},
