@@ -163,9 +163,12 @@ func TestArchivingBegunWithoutARecord(t *testing.T) {
 	}
 	protect(`["` + v1alpha1.ServiceFinalizer + `"]`)
 	w.deleteNoWait("namespace", w.namespace)
-	w.eventually(func() (bool, string) {
-		err := w.Get(t.Context(), w.key("acme"), &v1alpha1.ApplicationRecord{})
-		return apierrors.IsNotFound(err), "the record still exists"
+	w.eventually(func() (bool, string) { // the namespace controller takes one kind after the other
+		service, m := &v1alpha1.IdentityService{}, &v1alpha1.Mandate{}
+		w.check(w.Get(t.Context(), w.key("default"), service))
+		w.check(w.Get(t.Context(), w.key("acme"), m))
+		gone := apierrors.IsNotFound(w.Get(t.Context(), w.key("acme"), &v1alpha1.ApplicationRecord{}))
+		return gone && service.DeletionTimestamp != nil && m.DeletionTimestamp != nil, "not all of them are being deleted"
 	})
 	r.connect() // the service has another generation since
 	r.beforeFirst("patch Mandate", func() { r.failing = "get Mandate" })
