@@ -35,6 +35,24 @@ func TestAppliedAgainAfterAMove(t *testing.T) {
 	w.emails(1)
 }
 
+// After a move, spec.adopt is set, and stays when the Mandate is replaced for another person. It is not bound.
+func TestAdoptionLeftOverAfterAMove(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	id := *w.ready("acme").Status.ApplicationID
+	w.patchService(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	adopt := fmt.Sprintf("adopt: {applicationID: %d}", id)
+	w.kubectl("delete", "mandate", "acme")
+	w.mandate("acme", "{"+adopt+", individuals: [{name: jane, email: canary@example.com}]}")
+	if m := w.stalled("acme", v1alpha1.ReasonSpecDiffers); m.Status.ApplicationID != nil {
+		t.Errorf("it has the application %d", *m.Status.ApplicationID)
+	}
+	w.checkDiffers("spec.individuals[jane].email")
+	w.emails(1)
+}
+
 // With the credentials of another account, the service finds no application, and the Mandate has the outcome Deleted.
 // When it is deleted and applied again, it finds its application in the ledger. With the deletionPolicy Delete, another
 // look finds the application, and it is deleted.

@@ -98,6 +98,13 @@ func TestNewObject(t *testing.T) {
 				r.mandate.Status.AdoptableApplicationID = &id
 			},
 		},
+		"and named by this one since before, at a service that has moved": {
+			change: func(r *reconciliation) {
+				r.record.Spec.MandateRef.UID, r.facts.create.adopt = "before", 7
+				r.facts.id, r.facts.record.otherURL = 0, true
+			},
+			want: true,
+		},
 		"and by this one after those of another application": {
 			change: func(r *reconciliation) {
 				r.record.Spec.MandateRef.UID, r.facts.create.adopt = "before", 7
@@ -122,7 +129,7 @@ func TestNewObject(t *testing.T) {
 				mandate: &v1alpha1.Mandate{}, record: &v1alpha1.ApplicationRecord{},
 			}, nil)
 			r.mandate.UID, r.mandate.Generation = "uid", 1
-			r.facts.id = 7
+			r.facts.id, r.facts.record.id = 7, 7
 			r.record.Spec.MandateRef.UID, r.record.Spec.Calls = "uid", []v1alpha1.Call{create}
 			c.change(r)
 			if got := r.observer.newObject(); got != c.want {

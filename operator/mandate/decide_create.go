@@ -242,6 +242,8 @@ func decideAdoption(f facts) decision {
 		return wait(cmp.Or(mismatch(&r), v1alpha1.ReasonAdoptionRefused))
 	case !a.read():
 		return decision{Step: stepRead}
+	case a.differs:
+		return wait(v1alpha1.ReasonSpecDiffers)
 	default:
 		// A service that has merely moved shows the reference, whatever URL the record has.
 		return decision{Step: stepAdopt}

@@ -134,23 +134,25 @@ func (r *observer) newObject() bool {
 	if r.facts.otherAccount() && r.facts.application.reference != referenceMatched {
 		return true // nobody says so: another account has other ids
 	}
-	if r.mandate.Status.ApplicationID != nil || r.record == nil || r.facts.id == 0 {
+	if r.mandate.Status.ApplicationID != nil || r.record == nil || r.facts.record.id == 0 {
 		return false
 	}
 	if r.record.Spec.MandateRef.UID == r.mandate.UID {
 		return r.editedSince() && !r.isAdopted()
 	}
-	return !r.isAdopted() || !ptr.Equal(r.mandate.Status.AdoptableApplicationID, &r.facts.id)
+	return !r.isAdopted() || !ptr.Equal(r.mandate.Status.AdoptableApplicationID, &r.facts.record.id)
 }
 
-// isAdopted reports whether spec.adopt names the application of the record. That may be left over from the Mandate
-// before, so it overrides no difference that its author has not seen.
-func (r *observer) isAdopted() bool { return r.facts.id != 0 && r.facts.create.adopt == r.facts.id }
+// isAdopted reports whether spec.adopt names the application of the record, also after the service has moved. That may
+// be left over from the Mandate before, so it overrides no difference that its author has not seen.
+func (r *observer) isAdopted() bool {
+	return r.facts.record.id != 0 && r.facts.create.adopt == r.facts.record.id
+}
 
 // showAdoptable shows the application of the record if the spec differs from it, or cannot be compared with it, and
 // spec.adopt does not name it. A person who sets spec.adopt then has seen that.
 func (r *observer) showAdoptable(status *v1alpha1.MandateStatus) {
-	id := r.facts.id
+	id := r.facts.record.id
 	differs := r.facts.application.differs || len(r.facts.problems.inputs) > 0 && r.newObject()
 	switch {
 	case status.ApplicationID != nil:
