@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -117,11 +118,11 @@ func (r *deleter) report(ctx context.Context, f facts) {
 	logger := log.FromContext(ctx).WithValues("deletionPolicy", f.deletion.policy, "applicationID", f.id)
 	switch {
 	case !f.deletion.requested || !f.deletion.wantsFinalizer():
-	case f.id == 0 && (f.record.sent() || f.create.unknown):
+	case f.id == 0 && (f.record.sent() || f.create.unknown || f.observe.openCall): // the record may have gone first
 		r.givenUp("The operator releases the Mandate, but its application may exist: its id was never known. Look for it " +
 			"at the service by spec.reference of the ApplicationRecord.")
 		logger.Error(nil, "Releasing the Mandate, but its application may exist: its id was never known",
-			"reference", r.mandate.Status.Reference)
+			"reference", cmp.Or(r.mandate.Status.Reference, r.reference))
 	case f.id != 0 && !f.deletion.carriedOut(f):
 		r.givenUp("The operator releases the Mandate, but its application may remain: the service did not answer in time, " +
 			"or refused. Check it at the service, and archive or delete it there.")
