@@ -164,10 +164,10 @@ func (w *world) drip(worlds []*world, duration time.Duration, reads int64) {
 	})
 }
 
-// createInTime applies new Mandates one by one, and checks how long each waits for its POST.
+// createInTime applies new Mandates one by one, and checks how long each waits for its POST, and all of them take.
 func (w *world) createInTime(spec string) {
 	w.Helper()
-	slowdown := await.Slowdown()
+	slowdown, began := await.Slowdown(), time.Now()
 	applied := map[string]time.Time{}
 	var waits []time.Duration
 	untilWaiting := func(most int) {
@@ -186,10 +186,15 @@ func (w *world) createInTime(spec string) {
 		w.mandate(name, spec)
 	}
 	untilWaiting(0)
+	took := time.Since(began)
+	slowdown = max(slowdown, await.Slowdown())
+	if limit := await.Stretch(newMandates*newMandateEvery+latestPOST, slowdown); took > limit {
+		w.Errorf("%d creates took %s, want %s at most", newMandates, took, limit)
+	}
 	w.checkInTime(waits, slowdown)
 }
 
-// waitsForPOST is how long those of the Mandates waited that were created. They are by reference.
+// waitsForPOST is how long each Mandate waited that has been created since it was applied. They are by reference.
 func (w *world) waitsForPOST(applied map[string]time.Time) (waits []time.Duration) {
 	w.Helper()
 	emails, err := w.sandbox.Outbox(w.Context())

@@ -12,19 +12,32 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
+// moveService has the service under another hostname.
+func (w *world) moveService() {
+	w.Helper()
+	w.patchService(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
+}
+
+// moved is a world whose service has moved, and whose Mandate acme is deleted. adopt names its application.
+func moved(t *testing.T) (w *world, adopt string) {
+	t.Helper()
+	w = running(t)
+	w.mandate("acme", "{}")
+	id := *w.ready("acme").Status.ApplicationID
+	w.moveService()
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	w.kubectl("delete", "mandate", "acme")
+	return w, fmt.Sprintf("adopt: {applicationID: %d}", id)
+}
+
 // The ledger has the old hostname of a service that has moved. When a Mandate is applied again, it may be another
 // service. Adopting the application restores everything, as docs/operator.md describes.
 func TestAppliedAgainAfterAMove(t *testing.T) {
 	t.Parallel()
-	w := running(t)
-	w.mandate("acme", "{}")
-	id := *w.ready("acme").Status.ApplicationID
-	w.patchService(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
-	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
-	w.kubectl("delete", "mandate", "acme")
+	w, adopt := moved(t)
 	w.mandate("acme", "{}")
 	w.stalled("acme", v1alpha1.ReasonIdentityServiceMismatch)
-	w.mandate("acme", fmt.Sprintf("{deletionPolicy: Delete, adopt: {applicationID: %d}}", id))
+	w.mandate("acme", "{deletionPolicy: Delete, "+adopt+"}")
 	w.condition("acme", v1alpha1.ConditionCreated, metav1.ConditionTrue, v1alpha1.ReasonAdopted)
 	w.ready("acme")
 	w.deleteMandate("acme")
@@ -38,13 +51,7 @@ func TestAppliedAgainAfterAMove(t *testing.T) {
 // After a move, spec.adopt is set, and stays when the Mandate is replaced for another person. It is not bound.
 func TestAdoptionLeftOverAfterAMove(t *testing.T) {
 	t.Parallel()
-	w := running(t)
-	w.mandate("acme", "{}")
-	id := *w.ready("acme").Status.ApplicationID
-	w.patchService(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
-	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
-	adopt := fmt.Sprintf("adopt: {applicationID: %d}", id)
-	w.kubectl("delete", "mandate", "acme")
+	w, adopt := moved(t)
 	w.mandate("acme", "{"+adopt+", individuals: [{name: jane, email: canary@example.com}]}")
 	if m := w.stalled("acme", v1alpha1.ReasonSpecDiffers); m.Status.ApplicationID != nil {
 		t.Errorf("it has the application %d", *m.Status.ApplicationID)

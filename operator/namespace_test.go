@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -158,18 +159,7 @@ func TestArchivingBegunWithoutARecord(t *testing.T) {
 	w.mandate("acme", "{deletionPolicy: Archive}")
 	r := w.newManualReconciler()
 	r.reconcileUntilCreated("acme")
-	protect := func(finalizers string) { // as the operator does while Mandates need the service
-		w.kubectl("patch", "identityservice", "default", "--type=merge", "-p", `{"metadata":{"finalizers":`+finalizers+`}}`)
-	}
-	protect(`["` + v1alpha1.ServiceFinalizer + `"]`)
-	w.deleteNoWait("namespace", w.namespace)
-	w.eventually(func() (bool, string) { // the namespace controller takes one kind after the other
-		service, m := &v1alpha1.IdentityService{}, &v1alpha1.Mandate{}
-		w.check(w.Get(t.Context(), w.key("default"), service))
-		w.check(w.Get(t.Context(), w.key("acme"), m))
-		gone := apierrors.IsNotFound(w.Get(t.Context(), w.key("acme"), &v1alpha1.ApplicationRecord{}))
-		return gone && service.DeletionTimestamp != nil && m.DeletionTimestamp != nil, "not all of them are being deleted"
-	})
+	w.terminate()
 	r.connect() // the service has another generation since
 	r.beforeFirst("patch Mandate", func() { r.failing = "get Mandate" })
 	r.reconcile("acme")
@@ -186,8 +176,65 @@ func TestArchivingBegunWithoutARecord(t *testing.T) {
 	if got, want := w.states(), []string{"acme archived=true"}; !slices.Equal(got, want) {
 		t.Errorf("the service has %q, want %q", got, want)
 	}
-	protect("null")
+	w.protectService("null")
 	w.emails(1)
+}
+
+// A create has no answer, and its record goes with the namespace before the status can say so. The process that sent it
+// says that its application may exist.
+func TestReleasedAfterACreateWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	w := connected(t)
+	w.check(controllers())
+	w.mandate("acme", "{deletionPolicy: Delete}")
+	r := w.newManualReconciler()
+	recorder := events.NewFakeRecorder(100)
+	r.Events = recorder
+	r.setSettleDelay(r.SettleDelay)
+	w.fault(answerLost)
+	r.failing = "patch status of Mandate"
+	w.eventually(func() (bool, string) {
+		r.reconcile("acme")
+		return w.requests(control.CreateApplication) == 1, "there is no create"
+	})
+	w.terminate()
+	r.failing = ""
+	r.connect() // the service has another generation since
+	w.eventually(func() (bool, string) {
+		r.reconcile("acme")
+		err := w.Get(t.Context(), w.key("acme"), &v1alpha1.Mandate{})
+		return apierrors.IsNotFound(err), "the Mandate still exists"
+	})
+	var said []string
+	for len(recorder.Events) > 0 {
+		said = append(said, <-recorder.Events)
+	}
+	if !strings.Contains(strings.Join(said, "\n"), "its application may exist") {
+		t.Errorf("the events are %q", said)
+	}
+	w.protectService("null")
+	w.emails(1)
+}
+
+// protectService sets the finalizers of the service, as the operator does while Mandates need it.
+func (w *world) protectService(finalizers string) {
+	w.Helper()
+	w.kubectl("patch", "identityservice", "default", "--type=merge", "-p", `{"metadata":{"finalizers":`+finalizers+`}}`)
+}
+
+// terminate deletes the namespace until the record of acme is gone, and acme and its service wait for their finalizers.
+// The namespace controller takes one kind after the other.
+func (w *world) terminate() {
+	w.Helper()
+	w.protectService(`["` + v1alpha1.ServiceFinalizer + `"]`)
+	w.deleteNoWait("namespace", w.namespace)
+	w.eventually(func() (bool, string) {
+		service, m := &v1alpha1.IdentityService{}, &v1alpha1.Mandate{}
+		w.check(w.Get(w.Context(), w.key("default"), service))
+		w.check(w.Get(w.Context(), w.key("acme"), m))
+		gone := apierrors.IsNotFound(w.Get(w.Context(), w.key("acme"), &v1alpha1.ApplicationRecord{}))
+		return gone && service.DeletionTimestamp != nil && m.DeletionTimestamp != nil, "not all of them are being deleted"
+	})
 }
 
 // waitLogged waits until the operator has logged a text.

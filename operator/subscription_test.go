@@ -331,7 +331,7 @@ func TestSubscriptionsDelayNothing(t *testing.T) {
 // status how it ended. The test is not parallel, because the API server counts all requests.
 func TestCostOfSubscriptions(t *testing.T) {
 	before := apiWrites(t)
-	s := newSubscribing(t, "", "--settle-delay=1m") // half of which is enough to subscribe, however busy the machine is
+	s := newSubscribing(t, "", settlesSlowly)
 	const mandates = 5
 	for i := range mandates {
 		s.mandate(fmt.Sprintf("acme-%d", i), "{}")

@@ -3,7 +3,6 @@ package operator_test
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -64,7 +63,7 @@ func TestLostCreateIsNotSentToAnotherService(t *testing.T) {
 		},
 		"another name for the URL": {
 			edit: func(w, _ *world) {
-				w.patchService(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
+				w.moveService()
 			},
 			reason: v1alpha1.ReasonIdentityServiceMismatch,
 		},

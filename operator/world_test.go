@@ -56,6 +56,10 @@ var slowdown = await.Slowdown()
 // settleDelay is longer than the sandbox takes for any request.
 var settleDelay = await.Stretch(3*time.Second, slowdown).Round(time.Second / 10)
 
+// settlesSlowly leaves half of its time for an attempt. That is enough however busy the machine is: no request is
+// withdrawn, which would count as well.
+const settlesSlowly = "--settle-delay=1m"
+
 // ruleDelay is for how long a rule has to hold: three polls or so.
 const ruleDelay = 5 * time.Second
 

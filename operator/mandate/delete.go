@@ -120,7 +120,7 @@ func (r *deleter) report(ctx context.Context, f facts) {
 	case !f.deletion.requested || !f.deletion.wantsFinalizer():
 	case f.id == 0 && (f.record.sent() || f.create.unknown || f.observe.openCall): // the record may have gone first
 		r.givenUp("The operator releases the Mandate, but its application may exist: its id was never known. Look for it " +
-			"at the service by spec.reference of the ApplicationRecord.")
+			"at the service by the reference of the Mandate.")
 		logger.Error(nil, "Releasing the Mandate, but its application may exist: its id was never known",
 			"reference", cmp.Or(r.mandate.Status.Reference, r.reference))
 	case f.id != 0 && !f.deletion.carriedOut(f):

@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -108,23 +107,6 @@ func TestDeletionInATerminatingNamespace(t *testing.T) {
 		}
 		if got := r.decide(); got != test.want {
 			t.Errorf("%s: decide gives %+v, want %+v", name, got, test.want)
-		}
-	}
-}
-
-// A create had no answer, and its record went with the namespace before the status could say so. The process that sent
-// it says that its application may exist.
-func TestReleasedAfterACreateWithoutAnAnswer(t *testing.T) {
-	t.Parallel()
-	for sent, want := range map[bool]int{false: 0, true: 1} {
-		recorder := events.NewFakeRecorder(1)
-		operator := NewReconciler(Config{Events: recorder, Clock: explore.Clock{Time: now}})
-		r := connected(operator, scope{mandate: goingMandate()}, fakeService{})
-		r.facts.deletion = newDeletionFacts(r.mandate, time.Hour)
-		r.facts.observe.openCall = sent
-		r.deleter.report(t.Context(), r.facts)
-		if got := len(recorder.Events); got != want {
-			t.Errorf("with a create under way (%t): %d events, want %d", sent, got, want)
 		}
 	}
 }
