@@ -52,8 +52,11 @@ func restoreUnderReplicas(t *testing.T, plane *testenv.Environment) {
 		_, marked := lease.Annotations[v1alpha1.RestoredAnnotation]
 		return marked, "the Lease does not say it"
 	})
+	// The other replica leads, which does not know what was before. The caches of the one that does may wait for a
+	// resourceVersion that is still to come.
+	w.check(standby.Stop())
 	refused := regexp.MustCompile(`"controller":"mandateaction".*went backwards`)
-	w.eventually(func() (bool, string) { // it leads, whether or not it knows what was before
+	w.eventually(func() (bool, string) {
 		return refused.MatchString(logTail(w.operator.Log)), "nobody leads"
 	})
 	w.emails(2)
@@ -63,7 +66,6 @@ func restoreUnderReplicas(t *testing.T, plane *testenv.Environment) {
 	_, err = leases.CoordinationV1().Leases(w.namespace).Patch(
 		t.Context(), lease.Name, types.MergePatchType, []byte(unmark), metav1.PatchOptions{})
 	w.check(err)
-	w.check(standby.Stop())
 	w.check(w.operator.Stop())
 	w.start(election...)
 	w.mandate("globex", "{}")
