@@ -67,11 +67,6 @@ func (s *scenario) differences(ctx context.Context) string {
 		return err.Error()
 	}
 	var lines []string
-	for _, missing := range []string{s.notConnected(ctx), s.serviceNotKept(ctx), s.stateNotListed(ctx)} {
-		if missing != "" {
-			lines = append(lines, missing)
-		}
-	}
 	for _, mandate := range mandates {
 		want := expected[mandate]
 		if s.idUnknown(mandate) {
@@ -94,6 +89,12 @@ func (s *scenario) differences(ctx context.Context) string {
 		}
 		if got := s.actionSummary(ctx, action); !slices.Contains(want, got) {
 			lines = append(lines, fmt.Sprintf("%s is\n  %s\nwant one of\n  %q", action, got, want))
+		}
+	}
+	// Last: the service lists a state after a Mandate shows it.
+	for _, missing := range []string{s.notConnected(ctx), s.serviceNotKept(ctx), s.stateNotListed(ctx)} {
+		if missing != "" {
+			lines = append(lines, missing)
 		}
 	}
 	return strings.Join(lines, "\n")
