@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -178,6 +179,49 @@ func TestArchivingBegunWithoutARecord(t *testing.T) {
 	}
 	w.protectService("null")
 	w.emails(1)
+}
+
+// A request to archive may have been carried out, or may still be, and its record goes with the namespace. Neither the
+// process that sent it nor the next one sends it again.
+func TestArchivingWhoseRecordGoes(t *testing.T) {
+	t.Parallel()
+	orders := map[string]func(*world){
+		"deletionPolicy": func(w *world) { w.deleteNoWait("mandate", "acme") },
+		"spec.archived":  func(w *world) { w.check(w.edit("acme", `{"archived": true}`)) },
+	}
+	answers := map[string]int{"accepted": http.StatusAccepted, "no clear answer": http.StatusGatewayTimeout}
+	for name, status := range answers {
+		for order, give := range orders {
+			t.Run(name+", "+order, func(t *testing.T) {
+				t.Parallel()
+				w := connected(t)
+				w.check(controllers())
+				w.mandate("acme", "{deletionPolicy: Archive}")
+				r := w.newManualReconciler()
+				r.reconcileUntilCreated("acme")
+				w.fault(control.Fault{Operation: control.ArchiveApplication, Kind: control.Answer, Status: status, Times: 1})
+				give(w)
+				w.eventually(func() (bool, string) {
+					r.reconcile("acme")
+					return w.requests(control.ArchiveApplication) == 1, "nothing is archived"
+				})
+				w.terminate()
+				for _, process := range []*manualReconciler{r, w.newManualReconciler()} {
+					process.connect() // the service has another generation since
+					for range 5 {
+						process.reconcile("acme")
+					}
+				}
+				if sent := w.requests(control.ArchiveApplication); sent != 1 {
+					t.Errorf("the operator asked %d times to archive, want once", sent)
+				}
+				w.check(w.edit("acme", `{"deletionPolicy": "Retain"}`))
+				r.reconcile("acme")
+				w.protectService("null")
+				w.emails(1)
+			})
+		}
+	}
 }
 
 // A create has no answer, and its record goes with the namespace before the status can say so. The process that sent it

@@ -23,8 +23,13 @@ import (
 // before another one, which has not, can lead.
 const restoreInterval = 2 * time.Second
 
+// errUnmarked ends a replica: its caches may wait for a resourceVersion that is still to come, so it must not lead.
+var errUnmarked = errors.New("somebody has removed the annotation " + v1alpha1.RestoredAnnotation +
+	" of the Lease: the next process begins with what the API server has now, and sends again")
+
 // restoreCheck notices on every replica that etcd was restored from a backup, and says so in the Lease. The leader ends
-// with its Lease while the API server is away, and what it knew ends with it. The other replicas go on.
+// with its Lease while the API server is away, and what it knew ends with it. The other replicas go on until a person
+// removes the annotation.
 type restoreCheck struct {
 	live      client.Reader
 	writer    client.Writer
@@ -47,17 +52,24 @@ func addRestoreCheck(manager ctrl.Manager, records *ledger.Ledger, options *Opti
 // NeedLeaderElection makes every replica look.
 func (*restoreCheck) NeedLeaderElection() bool { return false }
 
-// Start looks until ctx ends.
+// Start looks until ctx ends, or a person has removed the annotation.
 func (c *restoreCheck) Start(ctx context.Context) error {
-	wait.UntilWithContext(ctx, func(ctx context.Context) {
-		if err := c.look(ctx); err != nil && ctx.Err() == nil {
+	ended := wait.PollUntilContextCancel(ctx, restoreInterval, true, func(ctx context.Context) (bool, error) {
+		switch err := c.look(ctx); {
+		case errors.Is(err, errUnmarked):
+			return true, err
+		case err != nil && ctx.Err() == nil:
 			log.FromContext(ctx).V(1).Info("Cannot compare the resourceVersion", "error", apierror.Redact(err).Error())
 		}
-	}, restoreInterval)
+		return false, nil
+	})
+	if errors.Is(ended, errUnmarked) {
+		return ended
+	}
 	return nil
 }
 
-// look compares the resourceVersion of the API server. A person who removes the annotation has calls begin again.
+// look compares the resourceVersion of the API server.
 func (c *restoreCheck) look(ctx context.Context) error {
 	before := c.revisions.Highest()
 	records := &metav1.PartialObjectMetadataList{}
@@ -80,8 +92,7 @@ func (c *restoreCheck) look(ctx context.Context) error {
 		c.revisions.Hold()
 		log.FromContext(ctx).Error(ledger.ErrBackwards, "Sending nothing more")
 	case c.marked && !marked:
-		c.revisions.Resume(records.ResourceVersion)
-		log.FromContext(ctx).Info("Sending again, somebody has removed the annotation of the Lease")
+		return errUnmarked
 	case c.revisions.Check(nil) != nil && !marked:
 		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, v1alpha1.RestoredAnnotation, time.Now().UTC().Format(time.RFC3339))
 		return c.writer.Update(ctx, lease) // after a conflict, the next look says it

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/test/await"
 	"github.com/mandate-io/idv/internal/test/testenv"
 )
 
@@ -66,7 +67,7 @@ func restoreUnderReplicas(t *testing.T, plane *testenv.Environment) {
 	_, err = leases.CoordinationV1().Leases(w.namespace).Patch(
 		t.Context(), lease.Name, types.MergePatchType, []byte(unmark), metav1.PatchOptions{})
 	w.check(err)
-	w.check(w.operator.Stop())
+	await.Receive(t, w.operator.Exited(), "a replica whose caches are from before goes on")
 	w.start(election...)
 	w.mandate("globex", "{}")
 	w.ready("globex")

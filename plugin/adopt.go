@@ -109,6 +109,11 @@ func (c *cluster) beginAdoption(ctx context.Context, a adoption) (bool, error) {
 		return false, &exitError{exitNotReached, fmt.Errorf("the Mandate %s has the application %d, which cannot "+
 			"change; nothing was changed", a.Name, *bound)}
 	}
+	if set := m.Spec.Adopt; set != nil && set.ApplicationID == a.ApplicationID {
+		fmt.Fprintf(c.text(), "spec.adopt.applicationID of the Mandate %s is %d already. Nothing was changed.\n", a.Name,
+			a.ApplicationID)
+		return true, nil
+	}
 	c.warnGitOps(m, "adopt")
 	if err := c.changeMandate(ctx, m, func(m *v1alpha1.Mandate) {
 		m.Spec.Adopt = &v1alpha1.Adoption{ApplicationID: a.ApplicationID}

@@ -333,6 +333,7 @@ func TestAdopt(t *testing.T) {
 	w.contains(w.run("", 0, "status", "acme"), "kubectl mandate adopt -n "+w.namespace+" acme APPLICATION_ID")
 	w.contains(w.run("", 0, "status"), "!   acme", "Next: kubectl mandate status")
 	w.contains(w.run("", 3, "adopt", "acme", "1"), "AdoptionRefused")
+	w.contains(w.run("", 3, "adopt", "acme", "1"), "is 1 already. Nothing was changed.", "AdoptionRefused")
 	applications, err := w.sandbox.Applications(t.Context())
 	w.check(err)
 	w.contains(w.run("", 0, "adopt", "acme", strconv.FormatInt(applications[0].ID, 10)), "The Mandate acme is bound")

@@ -29,8 +29,8 @@ const RecordCompleteAnnotation = "idv.mandate.io/record-complete"
 // needs the verb adopt. It says nothing of another create.
 const NotCreatedAnnotation = "idv.mandate.io/not-created"
 
-// ArchivingAnnotation on a Mandate that is deleted together with its namespace is the nonce of the call by which the
-// operator archives the application. No ApplicationRecord can be made then. The operator sends the call once.
+// ArchivingAnnotation on a Mandate is the nonce of the call by which the operator archives its application. The
+// operator sets it before it records the call: the ApplicationRecord may go first, together with the namespace.
 const ArchivingAnnotation = "idv.mandate.io/archiving"
 
 // RestoredAnnotation on the Lease of the operator says since when nothing is sent, because etcd was restored from a

@@ -65,7 +65,8 @@ const (
 // Login and reference data are tested by the controller of services. A read or a write is not invented: the next
 // reconciliation that has one to make is the test. A write may e-mail people and its answer may get lost, so the
 // reference data is read first: during an outage no create is risked. If nobody waits to make a call of the class that
-// failed, a success of another class closes the circuit, but the next failure of the former opens it at once.
+// failed, a success of another class closes the circuit, but the next failure of the former opens it at once. If nobody
+// uses the connection at all, the controller of services reads the reference data for that.
 //
 // It is our own, because the libraries do not fit: with gobreaker the pause is fixed, and with both gobreaker and
 // failsafe-go any call is the test, and nothing tells those who wait that the pause is over.
@@ -81,6 +82,7 @@ type CircuitBreaker struct {
 	cause       string      // of the failure, for people
 	since       time.Time   // of the last change of state
 	pause       pause       // while the circuit is open
+	unused      *time.Timer // while it is half-open
 	tested      bool        // half-open for Write: the reference data was read
 	failures    [classes]int
 	permissions permissions
@@ -132,7 +134,7 @@ func (b *CircuitBreaker) MayRetry() bool {
 func (b *CircuitBreaker) AwaitsProbe() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.permissions.doubtful || b.state == HalfOpen && !b.byReconciliation()
+	return b.permissions.doubtful || b.state == HalfOpen && (!b.byReconciliation() || b.isUnused())
 }
 
 // Permit says that the user may read applications, although the reference data is forbidden.
@@ -256,11 +258,36 @@ func threshold(class Class, result client.OperationResult) int {
 }
 
 func (b *CircuitBreaker) setState(state State, class Class, kind client.Kind) {
-	b.pause.end()
+	b.endTimers()
+	if state == HalfOpen {
+		b.unused = time.AfterFunc(minPause, b.testIfUnused)
+	}
 	b.state = state
 	b.class, b.kind = class, kind
 	b.since = time.Now()
 	b.tested = false
+}
+
+// testIfUnused has the controller of services test a half-open circuit that nobody else tests any more: those who waited
+// for that were suspended or deleted.
+func (b *CircuitBreaker) testIfUnused() {
+	b.mu.Lock()
+	if b.unused != nil {
+		b.unused.Reset(minPause)
+	}
+	unused := b.state == HalfOpen && b.isUnused()
+	b.mu.Unlock()
+	if unused {
+		b.notify(true)
+	}
+}
+
+func (b *CircuitBreaker) endTimers() {
+	b.pause.end()
+	if b.unused != nil {
+		b.unused.Stop()
+	}
+	b.unused = nil
 }
 
 // TestNow ends the pause of an open circuit.
@@ -290,7 +317,7 @@ func (b *CircuitBreaker) Reset() {
 func (b *CircuitBreaker) stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pause.end()
+	b.endTimers()
 	b.subscriptions.end()
 }
 
@@ -354,6 +381,9 @@ func (b *CircuitBreaker) admits(class Class, counted *[classes]int) bool {
 func (b *CircuitBreaker) isAwaited() bool {
 	return b.counts[waiting][b.class]+b.counts[offered][b.class] > 0
 }
+
+// isUnused reports whether nobody uses the connection, or waits to make a call of the class that failed.
+func (b *CircuitBreaker) isUnused() bool { return !b.isAwaited() && sum(&b.counts[using]) == 0 }
 
 // OnlyWritesFail reports whether the circuit is not closed, and the connection may be used to find applications again.
 func (b *CircuitBreaker) OnlyWritesFail() bool {

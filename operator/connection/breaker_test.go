@@ -226,6 +226,35 @@ func TestNobodyWaitsToTest(t *testing.T) {
 	})
 }
 
+// Those who waited to make the test are suspended or deleted, and nobody else uses the connection. What waits for a
+// closed circuit, such as a subscription, goes on after the controller of services has read the reference data.
+func TestNobodyWaitsToTestAnyMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for class, operation := range map[Class]client.Operation{Read: read, Write: create} {
+			c := newCircuit(t)
+			c.count(class, gone, waiting)
+			c.calls(operation, errServer, errServer, errServer)
+			elapse(minPause)
+			c.calls(probe, nil)
+			c.want(HalfOpen, class)
+			elapse(10 * minPause)
+			if c.AwaitsProbe() || !c.ready() {
+				t.Errorf("%s: while one waits to make the test, somebody else makes it", class)
+			}
+			c.count(class, waiting, gone)
+			changes := len(c.states)
+			elapse(minPause)
+			if !c.AwaitsProbe() || len(c.states) == changes {
+				t.Errorf("%s: nobody tests the service any more", class)
+			}
+			c.calls(probe, nil)
+			c.want(Closed, None)
+			c.stop()
+		}
+	})
+}
+
 // A login is tested by the controller of services, and refused credentials open the circuit at once.
 func TestLoginFails(t *testing.T) {
 	t.Parallel()

@@ -26,8 +26,8 @@ func IsRestored(record *v1alpha1.ApplicationRecord, complete types.UID) bool {
 var ErrBackwards = errors.New("the resourceVersion went backwards, so etcd was restored: nothing more is sent. " +
 	"Compare the Mandates with the service, then follow the section etcd of docs/disaster.md")
 
-// Revisions notices when the API server goes backwards. From then on, no call begins until Resume. The zero value is
-// ready; nil compares nothing.
+// Revisions notices when the API server goes backwards. From then on, this process begins no call. The zero value
+// is ready; nil compares nothing.
 type Revisions struct {
 	mu        sync.Mutex
 	highest   string
@@ -61,13 +61,6 @@ func (r *Revisions) Hold() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.backwards = true
-}
-
-// Resume has calls begin again, with a resourceVersion that the API server has now.
-func (r *Revisions) Resume(version string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.backwards, r.highest = false, version
 }
 
 // before is the highest resourceVersion so far, for a write that is about to be sent.

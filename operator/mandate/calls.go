@@ -44,20 +44,17 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 	call, about := r.nextCall(order, started)
 	// Not cut short: a begin whose answer is lost counts as a call that may have been sent.
 	ctx = context.WithoutCancel(ctx)
-	var record *v1alpha1.ApplicationRecord
-	var err error
-	if r.record == nil {
-		call.Seq = 1
-		about.Calls = []v1alpha1.Call{call}
-		record, err = r.config.Ledger.Claim(ctx, r.name(), *about)
-	} else {
-		record, err = r.config.Ledger.Begin(ctx, r.record, call, about)
+	if marked, err := r.deleter.mark(ctx, &call); !marked {
+		r.learnUnsent(call.Nonce) // the mark may be there all the same
+		return err
 	}
+	record, err := r.beginRecorded(ctx, call, about)
 	switch {
 	case errors.Is(err, ledger.ErrFull):
+		r.learnUnsent(call.Nonce)
 		r.facts.record.full = true
 	case r.record == nil && errors.Is(err, ledger.ErrNoNamespace) && r.facts.deletion.requested:
-		return r.beginUnrecorded(ctx, call, started)
+		r.begun(nil, call, started)
 	case err != nil: // it may have been written all the same: then nothing was sent
 		r.learnUnsent(call.Nonce)
 		return r.notBegun(ctx, kind, err)
@@ -67,15 +64,15 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 	return nil
 }
 
-// beginUnrecorded begins what deletionPolicy says where no record can be made.
-func (r *reconciliation) beginUnrecorded(ctx context.Context, call v1alpha1.Call, started time.Time) error {
-	marked, err := r.deleter.markUnrecorded(ctx, call)
-	if !marked {
-		r.learnUnsent(call.Nonce) // the mark may be there all the same
-		return err
+func (r *reconciliation) beginRecorded(
+	ctx context.Context, call v1alpha1.Call, about *v1alpha1.ApplicationRecordSpec,
+) (*v1alpha1.ApplicationRecord, error) {
+	if r.record != nil {
+		return r.config.Ledger.Begin(ctx, r.record, call, about)
 	}
-	r.begun(nil, call, started)
-	return nil
+	call.Seq = 1
+	about.Calls = []v1alpha1.Call{call}
+	return r.config.Ledger.Claim(ctx, r.name(), *about)
 }
 
 // notBegun is for a call that the API server did not record. If it refuses, such as for a quota, the status says so.
@@ -320,18 +317,20 @@ func (r *reconciliation) callFailed(kind v1alpha1.CallKind, reason string) {
 
 // conclude records what became of a call. It is known nowhere else, so that is tried until it succeeds.
 func (r *reconciliation) conclude(ctx context.Context) error {
-	attempt, entry := r.facts.attempt, r.attempted()
-	if entry == nil { // there was no record to begin it in
-		made := ledger.New(attempt.kind, r.now())
-		conclusion := r.conclusion(&made)
-		if conclusion.Sends == 0 {
-			r.learnUnsent(r.nonce)
-		}
+	attempt, recorded := r.facts.attempt, r.attempted()
+	entry := recorded
+	if recorded == nil { // there was no record to begin it in
+		entry = new(ledger.New(attempt.kind, r.now()))
+	}
+	conclusion := r.conclusion(entry)
+	if attempt.kind == v1alpha1.CallArchive && conclusion.Sends == 0 { // the Mandate has the mark all the same
+		r.learnUnsent(r.nonce)
+	}
+	if recorded == nil {
 		r.facts.record.calls = []v1alpha1.Call{conclusion} // this reconciliation knows, and does not send it again
 		r.concluded(attempt)
 		return nil
 	}
-	conclusion := r.conclusion(entry)
 	if entry.Sends > 1 && conclusion.Answer == v1alpha1.AnswerDuplicate { // its account is the one of the request before
 		r.config.Services.Connections.Prove(r.session.Key, r.session.Connection.Account, r.session.Connection.Account)
 	}
@@ -343,19 +342,10 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 	r.concluded(attempt)
 	if lost { // a conflict does not say that it has ended
 		r.facts.observe.openCall = true
-		return errors.Join(r.reloadIfLost(ctx, ledger.ErrLost), r.markSent(ctx, conclusion))
+		return r.reloadIfLost(ctx, ledger.ErrLost)
 	}
 	r.setRecord(record)
 	return nil
-}
-
-// markSent says at a Mandate in deletion what its record cannot, which may have gone with the namespace.
-func (r *reconciliation) markSent(ctx context.Context, call v1alpha1.Call) error {
-	if !r.facts.deletion.requested || call.Sends == 0 {
-		return nil
-	}
-	_, err := r.deleter.markUnrecorded(ctx, call)
-	return err
 }
 
 // concluded ends the attempt, and says what it means for the reconciliation.

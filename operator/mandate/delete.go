@@ -64,10 +64,12 @@ func (r *deleter) ordersStill(live *v1alpha1.Mandate) bool {
 	}
 }
 
-// markUnrecorded says at the Mandate that a call is begun for which no record can be made. Archiving may e-mail
-// individuals. A deletion e-mails nobody, is repeated, and needs no mark. It reports false if the call has to wait.
-func (r *deleter) markUnrecorded(ctx context.Context, call v1alpha1.Call) (bool, error) {
-	if call.Kind != v1alpha1.CallArchive {
+// mark says at the Mandate that its application is to be archived, before the record does: the record may go first with
+// its namespace, and archiving may e-mail individuals. The mark of a request that may have been sent stays. A deletion
+// e-mails nobody, is repeated, and needs no mark. It reports false if the call has to wait.
+func (r *deleter) mark(ctx context.Context, call *v1alpha1.Call) (bool, error) {
+	marked := engine.ArchivingCall(r.mandate)
+	if call.Kind != v1alpha1.CallArchive || marked != "" && !r.isUnsent(marked) {
 		return true, nil
 	}
 	return r.patchMetadata(ctx, func(o client.Object) {
@@ -109,6 +111,7 @@ func (r *deleter) patchMetadata(ctx context.Context, change func(client.Object))
 	}
 	r.mandate = r.mandate.DeepCopy()
 	r.mandate.ResourceVersion, r.mandate.Finalizers = after.ResourceVersion, after.Finalizers
+	r.mandate.Annotations = after.Annotations
 	return true, nil
 }
 

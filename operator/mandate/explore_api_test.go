@@ -167,7 +167,7 @@ func (a apiServer) Delete(_ context.Context, object client.Object, options ...cl
 	})
 }
 
-// Patch patches a record, or the finalizers of a Mandate.
+// Patch patches a record, or the metadata of a Mandate.
 func (a apiServer) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
 	data, err := patch.Data(object)
 	if err != nil {
@@ -177,7 +177,7 @@ func (a apiServer) Patch(_ context.Context, object client.Object, patch client.P
 		if record, ok := object.(*v1alpha1.ApplicationRecord); ok {
 			return a.patchRecord(record, data)
 		}
-		return a.patchFinalizers(object.(*metav1.PartialObjectMetadata), data)
+		return a.patchMetadata(object.(*metav1.PartialObjectMetadata), data)
 	})
 }
 
@@ -265,13 +265,13 @@ func (a apiServer) conditional(name string, data []byte) (*v1alpha1.Mandate, err
 	return live, nil
 }
 
-func (a apiServer) patchFinalizers(object *metav1.PartialObjectMetadata, data []byte) error {
+func (a apiServer) patchMetadata(object *metav1.PartialObjectMetadata, data []byte) error {
 	live, err := a.conditional(object.Name, data)
 	if err != nil {
 		return err
 	}
 	patched := live.DeepCopy()
-	patched.Finalizers = slices.Clone(object.Finalizers)
+	patched.Finalizers, patched.Annotations = slices.Clone(object.Finalizers), maps.Clone(object.Annotations)
 	a.world.store(patched)
 	if patched.DeletionTimestamp != nil && len(patched.Finalizers) == 0 {
 		delete(a.world.mandates, patched.Name)

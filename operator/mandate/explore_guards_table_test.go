@@ -45,9 +45,9 @@ func guards() map[string]explore.Guard {
 		"begin before send": {
 			Why:  "a crash or a stale cache must not make a call look new",
 			File: callsFile,
-			Old:  "		record, err = r.config.Ledger.Begin(ctx, r.record, call, about)\n",
-			Off: "		record = r.record\n		if ON {\n" +
-				"			record, err = r.config.Ledger.Begin(ctx, r.record, call, about)\n		}\n",
+			Old:  "		return r.config.Ledger.Begin(ctx, r.record, call, about)\n",
+			Off: "		if ON {\n			return r.config.Ledger.Begin(ctx, r.record, call, about)\n		}\n" +
+				"		return r.record, nil\n",
 			CaughtBy: "TestExplore/alone: decisions", Fails: "I8: ",
 		},
 		"one call at a time": {

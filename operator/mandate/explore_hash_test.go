@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"hash/maphash"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -48,6 +49,7 @@ const (
 var states = explore.NewSchema(map[string]explore.Field{
 	"v1.ObjectMeta.ResourceVersion":            explore.LeftOut(onlyName),
 	"v1.ObjectMeta.ManagedFields":              explore.LeftOut("nobody writes it here"),
+	"v1.ObjectMeta.Annotations":                {Why: "one of them is a nonce", Write: writeAnnotations},
 	"v1alpha1.Call.Nonce":                      explore.Renamed("it is random"),
 	"v1alpha1.Call.EndedTime":                  explore.LeftOut("it is for people"),
 	"v1alpha1.Call.Generation":                 explore.LeftOut("it is for people"),
@@ -102,6 +104,17 @@ func writeNamed(e *explore.Encoding, v reflect.Value) {
 	e.Name(string(meta.UID))
 	meta.UID = ""
 	e.Any(&meta)
+}
+
+func writeAnnotations(e *explore.Encoding, v reflect.Value) {
+	annotations := v.Interface().(map[string]string)
+	archiving, marked := annotations[v1alpha1.ArchivingAnnotation]
+	if marked {
+		annotations = maps.Clone(annotations)
+		delete(annotations, v1alpha1.ArchivingAnnotation)
+	}
+	e.Name(archiving)
+	e.Any(&annotations)
 }
 
 func writeFailures(e *explore.Encoding, v reflect.Value) { e.Number(min(v.Int(), failureThreshold)) }
@@ -194,14 +207,30 @@ func rename(w *world, o *operator) {
 		}
 		return r
 	}
+	remarked := func(m *v1alpha1.Mandate) *v1alpha1.Mandate {
+		name := names[m.Annotations[v1alpha1.ArchivingAnnotation]]
+		if name == "" {
+			return m
+		}
+		m = m.DeepCopy()
+		m.Annotations[v1alpha1.ArchivingAnnotation] = name
+		return m
+	}
+	find := func(nonce string) {
+		if len(nonce) == len("01234567-89ab-cdef-0123-456789abcdef") && names[nonce] == "" {
+			w.nonces++
+			names[nonce] = "nonce-" + strconv.Itoa(w.nonces)
+		}
+	}
 	for _, name := range sorted(w.records) {
 		for _, c := range w.records[name].Spec.Calls {
-			if len(c.Nonce) == len("01234567-89ab-cdef-0123-456789abcdef") {
-				w.nonces++
-				names[c.Nonce] = "nonce-" + strconv.Itoa(w.nonces)
-			}
+			find(c.Nonce)
 		}
 		w.records[name] = renamed(w.records[name])
+	}
+	for _, name := range sorted(w.mandates) {
+		find(w.mandates[name].Annotations[v1alpha1.ArchivingAnnotation])
+		w.mandates[name] = remarked(w.mandates[name])
 	}
 	for name, entry := range o.localState {
 		entry.Value.attempt.Attempt = cmp.Or(names[entry.Value.attempt.Attempt], entry.Value.attempt.Attempt)
@@ -212,7 +241,7 @@ func rename(w *world, o *operator) {
 	}
 	if p := o.current; p != nil {
 		p.nonce = cmp.Or(names[p.nonce], p.nonce)
-		p.record = renamed(p.record)
+		p.record, p.mandate = renamed(p.record), remarked(p.mandate)
 		if p.record != nil && p.facts.record.exists() {
 			p.facts.record.calls = p.record.Spec.Calls
 		}

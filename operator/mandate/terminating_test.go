@@ -128,14 +128,11 @@ func newArchived(err error) archived {
 	}}
 }
 
-// reconcile is a reconciliation whose cache shows the Mandate as it is. It has looked for a record of these calls.
-func (a archived) reconcile(operator *Reconciler, calls ...v1alpha1.Call) *reconciliation {
+// reconcile is a reconciliation whose cache shows the Mandate as it is. It has looked for a record.
+func (a archived) reconcile(operator *Reconciler) *reconciliation {
 	cached := a.mandate.DeepCopy()
 	r := connected(operator, scope{mandate: cached, reference: "R"}, fakeService{})
 	r.facts = bound(func(f *facts) { f.deletion = newDeletionFacts(cached, time.Hour) })
-	if calls != nil {
-		r.record = &v1alpha1.ApplicationRecord{Spec: v1alpha1.ApplicationRecordSpec{Calls: calls}}
-	}
 	r.setRecord(r.record)
 	return r
 }
@@ -196,22 +193,6 @@ func TestArchivingNotSentInATerminatingNamespace(t *testing.T) {
 		if got := a.reconcile(operator).decide(); got != test.want {
 			t.Errorf("%s: decide gives %+v, want %+v", name, got, test.want)
 		}
-	}
-}
-
-// The record of an archiving goes with its namespace while the archiving is under way. It is not begun again.
-func TestArchivingWhoseRecordGoes(t *testing.T) {
-	t.Parallel()
-	a := newArchived(nil)
-	operator, archiving := NewReconciler(a.config), ledger.New(v1alpha1.CallArchive, now)
-	first := a.reconcile(operator, archiving)
-	first.nonce, first.facts.attempt = archiving.Nonce, answered(idv.Accepted, "")
-	first.facts.attempt.kind = v1alpha1.CallArchive
-	if err := first.conclude(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := a.reconcile(operator).decide(); got != wait(v1alpha1.ReasonDeletionWaiting) {
-		t.Errorf("decide gives %+v, want that it only reads", got)
 	}
 }
 
