@@ -60,6 +60,13 @@ func (c *circuit) want(state State, class Class) {
 	}
 }
 
+// changes is how many there were.
+func (c *circuit) changes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.states)
+}
+
 // elapse lets time pass.
 func elapse(d time.Duration) {
 	<-time.After(d)
@@ -243,9 +250,9 @@ func TestNobodyWaitsToTestAnyMore(t *testing.T) {
 				t.Errorf("%s: while one waits to make the test, somebody else makes it", class)
 			}
 			c.count(class, waiting, gone)
-			changes := len(c.states)
+			before := c.changes()
 			elapse(minPause)
-			if !c.AwaitsProbe() || len(c.states) == changes {
+			if !c.AwaitsProbe() || c.changes() == before {
 				t.Errorf("%s: nobody tests the service any more", class)
 			}
 			c.calls(probe, nil)
