@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -187,10 +188,12 @@ func (a *answer) holds(problem *Problem) body {
 func (a *answer) isProblem() bool {
 	o := a.value.Object()
 	mediaType, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
-	code, _ := o.Get("status").ID()
+	status := o.Get("status")
+	_, isText := status.AsString() // the state of a resource is no text with such a number
+	isError := slices.Contains([]int{4, 5}, leadingNumber(status.Text())/100)
 	return strings.EqualFold(strings.TrimSpace(mediaType), "application/problem+json") ||
 		!o.Get("exception").IsNull() ||
-		!o.HasID() && (code >= 400 && code < 600 || o.Text("type") != "" || o.Text("detail") != "")
+		isError && isText || !o.HasID() && (isError || o.Text("type") != "" || o.Text("detail") != "")
 }
 
 var bearerChallenge = regexp.MustCompile(`(?i)(^|,)\s*bearer(\s|,|$)`)
@@ -223,8 +226,12 @@ func (a *answer) only(fits func(wire.Object) bool) wire.Object {
 // candidate is the id that the response to a create shows without being the application that was sent; 0 if none.
 func (a *answer) candidate() int64 {
 	typed := a.only(func(o wire.Object) bool { return !o.Get("mandate_type", "application_type").IsNull() })
-	inBody := a.value.Unwrap("application", "mandate").ID("id", "application_id", "mandate_id")
-	return cmp.Or(a.shown().ID("id"), a.located(), typed.ID("id"), inBody)
+	o, named := a.value.Unwrap("application", "mandate"), int64(0)
+	if o.HasID() { // which may be that of a job
+		named = o.Get("application").Object().ID("id")
+	}
+	return cmp.Or(a.shown().ID("id"), a.located(), typed.ID("id"), o.ID("application_id"), named, o.ID("id"),
+		o.ID("mandate_id"))
 }
 
 var applicationPath = regexp.MustCompile(`^(?:[^?#]*/(?:applications|mandates)/)?(\d+)/?(?:[?#].*)?$`)

@@ -64,8 +64,7 @@ func (c *Client) CreateApplication(ctx context.Context, application NewApplicati
 	})
 }
 
-// RetrieveApplication reads an application with its individuals and checks: GET /ext/applications/{id}. Transient
-// faults are retried.
+// RetrieveApplication reads an application: GET /ext/applications/{id}. Transient faults are retried.
 // Errors: IsNotFound if the service does not know the id: it never existed, is deleted, expired after eight weeks, or
 // belongs to another account. The interface does not tell them apart, and a read may lag behind a create.
 func (c *Client) RetrieveApplication(ctx context.Context, id int64) (*Application, error) {
@@ -121,8 +120,7 @@ func (i *NewIndividual) body() map[string]any {
 	return body
 }
 
-// parseApplication reads an application, alone or wrapped. id and reference identify it, so they must be unambiguous;
-// everything else is read as far as possible.
+// parseApplication reads an application, alone or wrapped. Its id and reference must be unambiguous.
 func parseApplication(a *answer) (*Application, error) {
 	o := a.value.Unwrap("application", "mandate")
 	if _, ok := o.Unambiguous("reference"); !ok {

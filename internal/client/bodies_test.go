@@ -46,6 +46,7 @@ func testBodies() []testBody {
 	add(bodyProblem, bodyContradiction,
 		testBody{name: "problem about another answer", text: `{"title":"x","exception":{"name":["x"]},"status":"502"}`},
 		testBody{name: "problem about 502, in words", text: `{"type":"about:blank","title":"x","status":"502 Bad Gateway"}`},
+		testBody{name: "problem about 502 with an id", text: `{"title":"x","status":"502 Bad Gateway","id":4711}`, id: 4711},
 		testBody{name: "problem of two statuses", text: `{"exception":{},"status":"400","Status":"502"}`},
 	)
 	add(bodyJSON, bodyContradiction,
@@ -150,6 +151,10 @@ func applications() []testBody {
 		{name: "located in another place", header: "Location: /jobs/88", text: `{}`},
 		{name: "located at a list", header: "Location: /ext/applications", text: `{}`},
 		{name: "located nowhere", header: "Location: http://%zz/4711", text: `{}`},
+		{name: "a job of an application", text: `{"id":"3f2c-7a","application_id":4711}`, candidate: found},
+		{name: "a job, numbered", text: `{"id":88,"application_id":4711}`, id: 88, candidate: found},
+		{name: "a job around an application", text: `{"id":88,"application":{"id":4711}}`, id: 88, candidate: found},
+		{name: "an id of a database", text: `{"_id":"65f0c1","id":4711,"reference":"A-1"}`, id: found, created: found},
 		{name: "two applications", text: `{"data":{"id":4711},"application":{"id":4712}}`},
 		{name: "list of two", text: `[` + application("4711") + `,` + application("4712") + `]`},
 		{name: "id too large", text: application("9223372036854775808")},

@@ -3,8 +3,7 @@
 // The service e-mails real people, so the client never sends such a request twice. Where the interface is silent, one
 // reading is the default and the others are settings or found out. docs/client.md lists them.
 //
-// Comments name the section of the interface that a type or method follows. "Not documented: our reading" marks what
-// the interface leaves open.
+// Comments name the section of the interface that something follows. "Not documented: our reading" marks the rest.
 package client
 
 import (

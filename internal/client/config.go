@@ -22,8 +22,7 @@ const (
 	TokenAuthorizationUserBasic TokenAuthorization = "UserBasic" // user name and password as HTTP Basic
 )
 
-// GrantType is the field grant_type of the token request. The interface names password, and says that there are others
-// (interface: Authentication).
+// GrantType is the field grant_type of the token request (interface: Authentication, which names password).
 type GrantType string
 
 // The grant types.

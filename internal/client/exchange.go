@@ -66,8 +66,7 @@ func (t *exchange) send(ctx context.Context, r *http.Request, q *request) (*answ
 	r.GetBody = nil
 	response, err := transport.RoundTrip(r) //nolint:bodyclose // here, or by who takes the answer
 	switch {
-	// Without its headers no server can act. But when a context ends, HTTP/2 returns before its writer does, so they may
-	// have been written unnoticed.
+	// Without its headers no server can act. But when a context ends, HTTP/2 may have written them unnoticed.
 	case err != nil && !wroteHeaders.Load() && ctx.Err() == nil:
 		return nil, transportError(ctx, q.op, err, NotSent)
 	case err != nil:

@@ -22,8 +22,7 @@ type Individual struct {
 
 // RetrieveIndividual reads an individual: GET /ext/individuals/{id}. The shape of the response is not documented: our
 // reading is an individual as in an application, alone or wrapped in data or individual. Transient faults are retried.
-// Errors: IsNotFound if the service does not know the id; KindUnreadable if the response is no JSON object, or
-// describes another individual.
+// Errors: IsNotFound if the service does not know the id; KindUnreadable if the response shows no such individual.
 func (c *Client) RetrieveIndividual(ctx context.Context, id int64) (*Individual, error) {
 	return do(ctx, c, newRequest(OpRetrieveIndividual, id), func(a *answer) (*Individual, error) {
 		o := a.value.Unwrap("individual")

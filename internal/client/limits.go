@@ -14,8 +14,7 @@ import (
 const maxRetryAfter = 15 * time.Minute
 
 // Limits bounds the traffic of one user of a service: the rate limit, the service's Retry-After, and the hold-off after
-// refused logins. All callers of a client share them, and so do clients that replace one another: see Config.Limits.
-// The zero value is ready to use.
+// refused logins. All callers of a client share them: see Config.Limits. The zero value is ready to use.
 type Limits struct {
 	maxWait atomic.Int64 // a time.Duration
 

@@ -78,8 +78,7 @@ type operationSpec struct {
 	effect effect
 }
 
-// The service may e-mail people after a decision or an archiving (interface: a rejected check "may trigger follow-up
-// actions or notifications").
+// The service may e-mail people after a decision (interface: "may trigger follow-up actions") or an archiving.
 var operations = map[Operation]operationSpec{
 	OpToken:               {http.MethodPost, "/ext/authentications/token", effectLogin},
 	OpCreateApplication:   {http.MethodPost, "/ext/applications", effectCreate},

@@ -69,20 +69,20 @@ func parseProblem(status int, value wire.Value) *Problem {
 	return p
 }
 
-// agrees reports whether the status in a problem agrees with the status line: it is the same, or both say that nothing
-// was done. It may have words after the number, as in "502 Bad Gateway".
+// agrees reports whether the status in a problem is that of the status line, or both say that nothing was done.
 func agrees(o wire.Object, status int) bool {
 	declared, ok := o.Unambiguous("status")
 	if !ok || declared.IsObject() || declared.IsList() {
 		return false
 	}
-	text := declared.Text()
-	digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
-	if digits == "" {
-		return true
-	}
-	number, err := strconv.Atoi(digits)
-	return err == nil && (number == status || refuses(number) && refuses(status))
+	number := leadingNumber(declared.Text())
+	return number == 0 || number == status || refuses(number) && refuses(status)
+}
+
+// leadingNumber is that of a status, which may have words after it, as in "502 Bad Gateway"; 0 if it has none.
+func leadingNumber(status string) int {
+	number, _ := strconv.Atoi(status[:len(status)-len(strings.TrimLeft(status, "0123456789"))])
+	return number
 }
 
 // collect adds the leaves of a tree. What is neither an object nor a message is one, too: it still names a field.
@@ -162,8 +162,7 @@ func (p *Problem) ReferenceFormat() bool {
 	return formatWord.MatchString(said.String()) && !takenWord.MatchString(said.String())
 }
 
-// Fields returns the paths of all errors, sorted, each once, and safe to print. A name that the interface does not know
-// shows as "unknown field".
+// Fields returns the paths of all errors, sorted, each once, and safe to print. An unknown name is "unknown field".
 func (p *Problem) Fields() []string {
 	if p == nil {
 		return nil

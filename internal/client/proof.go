@@ -53,8 +53,7 @@ var (
 // That nothing was done is proved by the service alone: a 4xx with a problem body or, of a 401, with a Bearer
 // challenge. A proxy may send any status after the service has done the work. So without such a body, the outcome of
 // what e-mails people or lasts is Unknown. 408, 425, 499 and 5xx say that somebody gave up, perhaps while the service
-// went on. That something was done is proved by a 2xx that is empty or JSON, and says nothing else. A 202 says that it
-// is accepted.
+// went on. That something was done is proved by a 2xx that is empty or JSON, and says nothing else; 202: accepted.
 var proofs = []rule{
 	{everything, "1xx", bodyAny, Unknown, KindUnreadable},
 

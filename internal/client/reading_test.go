@@ -49,7 +49,8 @@ var joints = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // named reports whether a member has a name, in any notation.
 func (e entry) named(names ...string) bool {
-	return len(e.name) <= wire.MaxName && slices.ContainsFunc(names, func(name string) bool {
+	isName := len(e.name) <= wire.MaxName && !strings.HasPrefix(e.name, "_")
+	return isName && slices.ContainsFunc(names, func(name string) bool {
 		return joints.Replace(strings.ToLower(e.name)) == joints.Replace(name)
 	})
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/mandate-io/idv/internal/client/wire"
 )
 
-// References is the reference data (interface: Retrieve references). Its shape is not documented: our reading. A list
-// that was not found is empty.
+// References is the reference data (interface: Retrieve references). Its shape is our reading; a missing list is empty.
 type References struct {
 	MandateTypes, Countries, DocumentTypes []Reference
 
@@ -49,8 +48,7 @@ func (c *Client) RetrieveReferences(ctx context.Context) (*References, error) {
 	return all, nil
 }
 
-// addPage finds the lists among the members of objects, and sorts the entries of one list by the member that names
-// their type.
+// addPage finds the lists among the members of objects, and sorts the entries of one list by their type.
 func (r *References) addPage(a *answer) (*References, error) {
 	if !a.value.IsObject() && !a.value.IsList() {
 		return nil, a.unreadable("the response is neither a JSON object nor a list")
@@ -78,7 +76,7 @@ var (
 		`(mandate|application).*(type|kind|categor)|(type|kind|categor).*(mandate|application)`)
 	documentList = regexp.MustCompile(`document`)
 	countryList  = regexp.MustCompile(`countr`)
-	otherList    = regexp.MustCompile(`status|state|reason|action|role|channel|source`)
+	otherList    = regexp.MustCompile(`status|state|reason|action|role|channel|source|link|error|meta`)
 )
 
 func (r *References) list(name string) *[]Reference {
@@ -99,8 +97,7 @@ func (r *References) list(name string) *[]Reference {
 	}
 }
 
-// parseReferenceList reads a list of objects or strings, alone or wrapped, or a map from code or id to a name, an id or
-// an object.
+// parseReferenceList reads a list, alone, wrapped or in groups, or a map from code or id to a name, an id or an object.
 func parseReferenceList(value wire.Value) []Reference {
 	var references []Reference
 	for _, item := range value.List() {
@@ -110,11 +107,15 @@ func parseReferenceList(value wire.Value) []Reference {
 			references = append(references, parseReference(item))
 		}
 	}
+	var grouped []Reference
 	for _, m := range value.Object() {
-		if len(m.Value.List()) > 0 {
-			return parseReferenceList(m.Value)
+		if len(m.Value.List()) > 0 && !otherList.MatchString(wire.FoldName(m.Name)) {
+			grouped = append(grouped, parseReferenceList(m.Value)...)
 		}
 		references = append(references, parseReferenceMember(m))
+	}
+	if grouped != nil {
+		return grouped
 	}
 	return references
 }

@@ -59,8 +59,13 @@ func TestDecodeReferences(t *testing.T) {
 			References{MandateTypes: all.MandateTypes, Countries: all.Countries},
 		},
 		"lists wrapped one by one": {`{"mandate_types":{"total":2,"data":` + types + `}}`, onlyTypes},
-		"map code to name":         {`{"countries":{"BE":"Belgium"}}`, References{Countries: all.Countries}},
-		"map id to name":           {`{"document_types":{"9":"Passport"}}`, References{DocumentTypes: all.DocumentTypes}},
+		"lists in groups": {`{"mandate_types":{
+			"states":[{"id":5,"name":"open"}],
+			"people":[{"id":1,"name":"KYC","code":"kyc","description":"People"}],
+			"companies":[{"id":2,"name":"KYB","code":"kyb"}]
+		}}`, onlyTypes},
+		"map code to name": {`{"countries":{"BE":"Belgium"}}`, References{Countries: all.Countries}},
+		"map id to name":   {`{"document_types":{"9":"Passport"}}`, References{DocumentTypes: all.DocumentTypes}},
 		"map code to id": {
 			`{"mandate_types":{"kyc":1}}`, References{MandateTypes: []Reference{{ID: 1, Code: "kyc"}}},
 		},

@@ -28,9 +28,8 @@ func (r *Report) Close() {
 	}
 }
 
-// IndividualReport downloads the report of an individual: GET /ext/individuals/{id}/report (interface: Get individual
-// report). The format is not documented: the content is as it came, of at most maxBytes bytes. The download may take
-// two minutes. Transient faults are retried.
+// IndividualReport downloads a report (interface: Get individual report), of at most maxBytes bytes, in two minutes. Its
+// format is not documented: the content is as it came. Transient faults are retried.
 //
 // Errors: Refused (KindInvalid, KindNotFound): there is no report until the individual has completed the checks.
 // KindNotReady: the service is still making it (202, or a 200 that says so). KindTooLarge: it exceeds maxBytes.
@@ -64,27 +63,31 @@ const maxPending = 4 << 10
 
 var longText = regexp.MustCompile(`"[^"]{257}`)
 
+// isReport reports whether JSON has members of a report, whose result may be "accepted" or "failed". It is our reading.
+func (a *answer) isReport() bool {
+	return !a.value.Object().Get("checks", "individual", "last_name", "email", "reference").IsNull()
+}
+
 // isPending reports whether JSON says that a report is being made, and is no report itself.
 func (a *answer) isPending() bool {
 	if len(a.json) > maxPending || longText.Match(a.json) {
 		return false
 	}
 	return slices.ContainsFunc(append(a.value.Wrapped("report"), a.value), func(v wire.Value) bool {
-		word := v.Object().String("status", "state", "report_status")
-		return pendingWord.MatchString(wire.FoldName(word))
+		word := wire.FoldName(v.Object().String("status", "state", "report_status"))
+		return pendingWord.MatchString(word) && (word != "accepted" || !a.isReport())
 	})
 }
 
 // holdsFile is what the body of a 2xx to the download of a report holds.
 func (a *answer) holdsFile() body {
 	contentType := strings.ToLower(a.Header.Get("Content-Type"))
-	isHTML := strings.Contains(contentType, "html") ||
-		strings.HasPrefix(http.DetectContentType(a.content), "text/html")
+	isHTML := strings.Contains(contentType+http.DetectContentType(a.content), "html")
 	notJSON := strings.Contains(contentType, "json") && errors.Is(a.invalid, wire.ErrNotJSON)
 	switch {
 	case isHTML, notJSON && len(a.json) > 0:
 		return bodyForeign
-	case a.value.DeniesSuccess(), len(a.json) <= maxPending && a.value.ReportsFailure():
+	case a.value.DeniesSuccess(), len(a.json) <= maxPending && !a.isReport() && a.value.ReportsFailure():
 		return bodyFailure
 	default:
 		return bodyJSON

@@ -167,8 +167,7 @@ type AccessToken struct {
 	RenewAt time.Time // when this client gets a new one: after 80 % of the lifetime that the service gave
 }
 
-// AccessToken returns the client's token, and logs in if there is none: POST /ext/authentications/token (interface: Get
-// access token).
+// AccessToken returns the client's token, and logs in if there is none (interface: Get access token).
 // Errors: KindCredentials if the service refuses the login; then also, without a login, until the hold-off is over.
 func (c *Client) AccessToken(ctx context.Context) (*AccessToken, error) {
 	token, err := c.tokens.get(ctx, nil)

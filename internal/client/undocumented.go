@@ -15,8 +15,7 @@ import (
 // application. If the service refuses the method or the payload, the client reads the application. It sends another one
 // if the state is the same, and every response has proved that nothing was done. Otherwise, the next call does.
 //
-// Errors: Refused: the service does not let it be completed yet. IsNotFound: there is no such application. Unknown:
-// read the state.
+// Errors: Refused: it cannot be completed yet. IsNotFound: there is no such application. Unknown: read the state.
 func (c *Client) CompleteApplication(ctx context.Context, id int64, seen State) (*Change, error) {
 	return c.transition(ctx, OpCompleteApplication, id, seen)
 }
@@ -123,8 +122,7 @@ func supportedMethods(allow []string) []string {
 	})
 }
 
-// AllowedMethods asks with OPTIONS which methods complete or reject has. Nothing is done to the application. nil: the
-// service does not say.
+// AllowedMethods asks with OPTIONS which methods complete or reject has; nil if the service does not say.
 func (c *Client) AllowedMethods(ctx context.Context, op Operation, id int64) ([]string, error) {
 	q := newRequest(op, id)
 	q.method, q.effect = http.MethodOptions, effectNone

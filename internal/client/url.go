@@ -12,8 +12,7 @@ import (
 
 const apiPrefix = "/api/v1"
 
-// ValidateBaseURL checks a URL by the rule of Config.BaseURL. The error does not repeat the URL, which may hold a
-// password.
+// ValidateBaseURL checks a URL by the rule of Config.BaseURL. The error does not repeat it: it may hold a password.
 func ValidateBaseURL(baseURL string) error {
 	u, err := url.Parse(baseURL)
 	switch {

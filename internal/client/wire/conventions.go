@@ -77,8 +77,7 @@ func (v Value) HasMore(header http.Header, length int) bool {
 var nextLink = regexp.MustCompile(`(?i)<([^>]*)>[^,<]*;\s*rel="?next\b`)
 
 // NextPage reports whether a response names a next page, in its JSON or its header (RFC 8288), and the query of its URL
-// if that is shown. Only the query of what the service names is used, so that a response cannot send the token to
-// another address.
+// if that is shown. Only that query is used, so that a response cannot send the token to another address.
 func (v Value) NextPage(header http.Header) (query string, more bool) {
 	if link := nextLink.FindStringSubmatch(strings.Join(header.Values("Link"), ",")); link != nil {
 		return queryOf(link[1]), true

@@ -4,7 +4,8 @@ import "testing"
 
 func TestFoldName(t *testing.T) {
 	for name, want := range map[string]string{
-		"": "", "_- ": "", "id": "id", "first_name": "firstname", "First-Name": "firstname", "first.name": "first.name",
+		"": "", "_- ": "", "id": "id", "_id": "_id", "_First_name": "_firstname",
+		"first_name": "firstname", "First-Name": "firstname", "first.name": "first.name",
 		"FIRST NAME": "firstname", "mandateType": "mandatetype", "\u00c9tat_1": "\u00e9tat1", "a/b": "a/b",
 	} {
 		if got := FoldName(name); got != want {

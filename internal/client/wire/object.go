@@ -155,12 +155,16 @@ func (v Value) Layers(inLists bool, names ...string) []Value {
 
 var joints = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// FoldName removes from a name what the interface leaves open: letter case, and the characters that join words
-// ('_', '-' and space). Two names are the same if their folded forms are equal. Not documented: our reading. A '.'
-// joins no words: "in.review" is a state that the interface does not name, so nothing is decided in it.
-func FoldName(name string) string { return strings.ToLower(joints.Replace(name)) }
+// FoldName removes what the interface leaves open: letter case, and the characters that join words ('_', '-' and space).
+// Not documented: our reading. A '.' joins no words: "in.review" is a state that the interface does not name.
+func FoldName(name string) string {
+	if folded := strings.ToLower(joints.Replace(name)); folded == "" || name[0] != '_' {
+		return folded
+	}
+	return "_" + strings.ToLower(joints.Replace(name)) // "_id" is another member than "id"
+}
 
 // SameName reports whether two names have the same folded form. A long name is none that is asked for.
 func SameName(a, b string) bool {
-	return len(a) <= MaxName && (a == b || joints.Replace(strings.ToLower(a)) == joints.Replace(strings.ToLower(b)))
+	return len(a) <= MaxName && (a == b || FoldName(a) == FoldName(b))
 }

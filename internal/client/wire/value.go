@@ -1,6 +1,5 @@
 // Package wire reads the JSON of the service as far as it can be understood. The interface shows few shapes, so names
-// of members match in any letter case, numbers may be strings, and what is expected may be wrapped. What identifies
-// something is never guessed.
+// of members match in any letter case, numbers may be strings, and what is expected may be wrapped. No id is guessed.
 package wire
 
 import (
