@@ -34,7 +34,7 @@ type connection struct {
 	// managed, created and abandoned hold the subscriptions of the state, those that this run has created, and those that
 	// it has removed from the state, by key.
 	managed, created, abandoned sync.Map
-	// read holds what this run has read from the state and cannot read from the service, by key.
+	// read holds what this run has read from the state, by key.
 	read sync.Map
 	// replaces means that this run has created a subscription with ABANDON. If a destroy is planned after that, it is the
 	// second half of a replacement with create_before_destroy: all others are planned before anything is created.

@@ -157,7 +157,7 @@ func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *
 					"subscription, if the service uses other names, such as `{ url = \"target_url\" }`.",
 				Validators: []validator.Map{
 					mapvalidator.KeysAre(stringvalidator.OneOf("url", "events", "application_id")),
-					mapvalidator.ValueStringsAre(notEmpty),
+					mapvalidator.NoNullValues(), mapvalidator.ValueStringsAre(notEmpty),
 				},
 			},
 		},

@@ -78,11 +78,7 @@ func (c *creation) create(ctx context.Context) createResult {
 		return created
 	}
 	// Another resource of this run may have created it. The service returns it later, or never without an application.
-	_, exists := c.connection.created.Load(c.plan.key())
-	if c.lock == nil {
-		_, exists = c.connection.created.LoadOrStore(c.plan.key(), true)
-	}
-	if exists {
+	if _, exists := c.connection.created.LoadOrStore(c.plan.key(), true); exists {
 		c.plan.addExistsError(c.diags)
 		return notCreated
 	}
@@ -91,6 +87,7 @@ func (c *creation) create(ctx context.Context) createResult {
 			c.plan.checkCreate(ctx, c.lock, c.replaced, c.diags)
 		}
 		if c.diags.HasError() {
+			c.connection.created.Delete(c.plan.key())
 			return notCreated
 		}
 		response, err := c.subscribe(ctx)
@@ -108,6 +105,7 @@ func (c *creation) conclude(ctx context.Context, response *client.SubscriptionRe
 	case client.OutcomeOf(err) == client.Unknown:
 		return c.recoverLostResponse(ctx, err)
 	default:
+		c.connection.created.Delete(c.plan.key())
 		addRejection(c.diags, summaryCreate, err, c.plan.requestFields(c.connection.client))
 		if client.KindOf(err) == client.KindConflict {
 			c.diags.AddError("The service may keep only one webhook subscription", "If the service keeps one subscription "+
@@ -209,10 +207,10 @@ func (c *creation) recoverLostResponse(ctx context.Context, lost error) createRe
 		c.diags.AddWarning(summaryUnclear(lost),
 			cause+" The provider found the subscription by reading it back. The values of `output` are null.")
 		return created
-	case result.status == lookupUnknown:
+	case result.status != lookupFound && result.answer != &answerListWithoutIt: // the service may never show one
 		c.private.Created, c.private.Unconfirmed = time.Now().UTC(), true
 		c.markExisting()
-		c.plan.warnUnconfirmed(cause+" ", result.reason, c.diags)
+		c.plan.warnUnconfirmed(cause+" ", cmp.Or(result.reason, "the service shows none"), c.diags)
 		return created
 	}
 	found := "So far, the service does not return the subscription"

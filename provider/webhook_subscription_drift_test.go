@@ -154,3 +154,30 @@ func TestSubscriptionReadOfAnUnreachableServiceIsAnError(t *testing.T) {
 		w.mustPlanNothing(t)
 	})
 }
+
+// Whatever the service returns as the webhooks of an application that is gone, nothing is created for it.
+func TestSubscriptionOfAnApplicationThatIsGoneIsNotCreated(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"a message": `{"message":"none"}`, "a part of a list": `{"next":"/?page=2","results":[` + otherWebhookJSON + `]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newAnsweringProxy(t)
+			application := p.service.createApplication(t)
+			if _, err := p.service.client.DeleteApplication(t.Context(), application); err != nil {
+				t.Fatal(err)
+			}
+			p.respond(t, jsonAnswer(200, body))
+			s, config := newSession(t, p.url), values{"url": hookURL, "application_id": application}
+			planned := s.plan(t, config)
+			applied := newSession(t, p.url).apply(t, config, planned)
+			if !hasWarning(planned.Diagnostics, "no longer exists") || !hasError(applied.Diagnostics, "no longer exists") {
+				t.Errorf("want a warning and an error, got %s", formatDiagnostics(applied.Diagnostics))
+			}
+			if posts, reads := p.posts.Load(), p.reads.Load(); posts != 0 || reads != 0 {
+				t.Errorf("want the application asked first, and no POST, got %d reads, %d POSTs", reads, posts)
+			}
+		})
+	}
+}

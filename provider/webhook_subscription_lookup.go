@@ -121,19 +121,20 @@ func (m *subscriptionModel) isIdentityKnown() bool {
 	return isKnown(m.configuredURL()) && isKnown(m.ApplicationID) && isKnown(m.PayloadJSON)
 }
 
-// checkCreate looks for equal subscriptions. It adds an error if there may not be a new one: there are more than it
-// replaces, its application is gone, or the response is not that of the service.
+// checkCreate looks for equal subscriptions. It adds an error if there may not be a new one: its application is gone,
+// there are more than it replaces, or the response is not that of the service.
 func (m *subscriptionModel) checkCreate(
 	ctx context.Context, lock *webhookcache.Lock, replaced int, diags *diag.Diagnostics,
 ) lookupResult {
-	result, err := m.lookup(ctx, forCreate, lock.Get)
-	switch {
-	case err != nil:
-		m.addLookupError(result, err, diags)
-	case len(result.matches) > replaced:
-		m.addExistsError(diags)
-	case result.status == lookupAbsent && lock.IsGone(ctx):
+	if m.isIdentified() && lock.IsGone(ctx) { // asked first, so that the webhooks are current when the create follows
 		m.addGoneError(diags)
+		return lookupResult{}
+	}
+	result, err := m.lookup(ctx, forCreate, lock.Get)
+	if err != nil {
+		m.addLookupError(result, err, diags)
+	} else if len(result.matches) > replaced {
+		m.addExistsError(diags)
 	}
 	return result
 }

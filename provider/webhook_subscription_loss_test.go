@@ -207,3 +207,30 @@ func TestSubscriptionReadBackErrorIsAWarning(t *testing.T) {
 		}
 	})
 }
+
+// A service that has not shown the subscription may never show any. So it is kept, and the next apply sends nothing.
+func TestSubscriptionWithLostResponseAtAServiceThatShowsNone(t *testing.T) {
+	t.Parallel()
+	onEachCLI(t, func(t *testing.T, c cli) {
+		for name, answer := range map[string]webhookAnswer{
+			"404": jsonAnswer(404, `{"title":"none","status":"404"}`), "empty": jsonAnswer(204, ""),
+		} {
+			t.Run(name, func(t *testing.T) {
+				p := newAnsweringProxy(t)
+				p.respond(t, answer)
+				application := p.service.createApplication(t)
+				w := c.inProcess(t, p.providerBlock())
+				w.configure(t, subscription(application, hookURL, "timeouts {\n  create = \"3s\"\n}"))
+				p.service.fault(t, lostResponses["connection closed"])
+				for range 2 {
+					if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "may not exist", "state rm") {
+						t.Errorf("want a warning that says what to do, got %+v", r.warnings)
+					}
+				}
+				if n := p.posts.Load(); n != 1 || strings.Contains(w.state(t), "tainted") {
+					t.Errorf("want one POST and nothing tainted, got %d, %s", n, w.state(t))
+				}
+			})
+		}
+	})
+}

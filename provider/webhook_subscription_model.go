@@ -128,9 +128,6 @@ func (m *subscriptionModel) deliveryURL() (string, bool) {
 
 // isIdentified reports whether the provider knows the URL and the application that the service gets.
 func (m *subscriptionModel) isIdentified() bool {
-	if m.PayloadJSON.IsNull() {
-		return true
-	}
 	_, replaced := jsonFields(m.PayloadJSON.ValueString())[m.fieldName("application_id")]
 	_, known := m.deliveryURL()
 	return known && !replaced
@@ -150,8 +147,11 @@ func (m *subscriptionModel) receiver() string {
 	return receiver.DisplayURL(m.URL.ValueString())
 }
 
-// key identifies the subscription in the maps of one run.
-func (m *subscriptionModel) key() string { return m.identity().importID() }
+// key identifies the subscription in the maps of one run, also by an application that only payload_json has.
+func (m *subscriptionModel) key() string {
+	application := jsonFields(m.PayloadJSON.ValueString())[m.fieldName("application_id")]
+	return m.identity().importID() + string(application)
+}
 
 // setComputed gives every computed attribute its first value, so that the state is complete from the start.
 func (m *subscriptionModel) setComputed() {

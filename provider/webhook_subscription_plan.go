@@ -89,7 +89,8 @@ func (r *subscriptionResource) planCreate(
 		plan.addNothingToReplaceError(diags)
 	case private.Unchanged:
 		plan.checkDeletionPolicy(causeReplace, diags)
-	case private == (privateData{}) && r.isTainted(plan):
+	case private == (privateData{}) && r.isTainted(plan) &&
+		(plan.ApplicationID.IsNull() || plan.PayloadVersion.IsUnknown()):
 		plan.addNothingToReplaceError(diags)
 	}
 	if !diags.HasError() {
@@ -97,8 +98,8 @@ func (r *subscriptionResource) planCreate(
 	}
 }
 
-// isTainted reports whether the state has the subscription, and the service cannot show it. Of a tainted resource, the
-// CLI gives a plan neither the state nor the private data, but it has read it before.
+// isTainted reports whether the state has the subscription. Of a tainted resource, the CLI gives a plan neither the
+// state nor the private data, but it has read it before. With an application, the apply only lacks a digest: see sent.
 func (r *subscriptionResource) isTainted(plan *subscriptionModel) bool {
 	if r.connection == nil || !plan.isIdentityKnown() {
 		return false

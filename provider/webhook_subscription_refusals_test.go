@@ -89,3 +89,43 @@ func TestSubscriptionWords(t *testing.T) {
 		})
 	}
 }
+
+// What the service has refused exists nowhere, so an equal subscription of the same run gets an answer of its own.
+func TestSubscriptionAfterARefusal(t *testing.T) {
+	t.Parallel()
+	refused := webhookAnswer{status: 422, contentType: "application/problem+json", body: `{"title":"No","status":422}`}
+	s := newSession(t, newStubServer(t, func(w http.ResponseWriter, _ *http.Request) { refused.write(w) }))
+	config := values{"url": hookURL}
+	for range 2 {
+		applied := s.apply(t, config, s.plan(t, config))
+		if !hasError(applied.Diagnostics, "422") || hasError(applied.Diagnostics, "already exists") {
+			t.Errorf("want the refusal, got %s", formatDiagnostics(applied.Diagnostics))
+		}
+	}
+}
+
+// The guide "Import" advises the application in payload_json, and then it tells one subscription from another.
+func TestSubscriptionsWithApplicationsInThePayload(t *testing.T) {
+	t.Parallel()
+	var posts atomic.Int64
+	s := newSession(t, newStubServer(t, func(w http.ResponseWriter, _ *http.Request) {
+		posts.Add(1)
+		answer := jsonAnswer(200, `{}`)
+		answer.write(w)
+	}))
+	for n, test := range []struct {
+		payload string
+		exists  bool
+	}{
+		{`{"application_id":1}`, false}, {`{"application_id":2}`, false}, {`{ "application_id": 1 }`, true},
+	} {
+		config := values{"url": hookURL, "payload_json": test.payload}
+		applied := s.apply(t, config, s.plan(t, config))
+		if test.exists != hasError(applied.Diagnostics, "already exists") {
+			t.Errorf("%d: want an error %v, got %s", n, test.exists, formatDiagnostics(applied.Diagnostics))
+		}
+	}
+	if n := posts.Load(); n != 2 {
+		t.Errorf("want two POSTs, got %d", n)
+	}
+}

@@ -180,3 +180,28 @@ func TestSubscriptionWithUnknownSecret(t *testing.T) {
 		}
 	})
 }
+
+// Of a tainted subscription, the apply gets no digest of payload_json_wo. So the plan says that it is the same one.
+func TestTaintedSubscriptionWithASecretIsNotCreatedAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		application := s.createApplication(t)
+		w := c.inProcess(t, s.providerBlock())
+		w.configure(t, secretSubscription(application, "one"))
+		w.must(t, "apply", "-auto-approve")
+		s.resetStats(t)
+		w.must(t, "taint", "idv_webhook_subscription.secret")
+		if r := w.run(t, "apply", "-auto-approve"); !has(r.errors, "nothing to replace", "`untaint`") {
+			t.Errorf("want an error, got %+v", r.errors)
+		}
+		if n := s.requests(t, control.SubscribeWebhook); n != 0 {
+			t.Errorf("want nothing sent, got %d requests", n)
+		}
+		w.configure(t, secretSubscription(application, "two"))
+		w.must(t, "apply", "-auto-approve")
+		if n := s.requests(t, control.SubscribeWebhook); n != 1 {
+			t.Errorf("another secret: want one request, got %d", n)
+		}
+	})
+}

@@ -87,11 +87,11 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 		state.setComputed()
 	}
 	if state.ApplicationID.IsNull() {
-		r.connection.read.Store(state.key(), storedSubscription{state, private})
 		state.warnUnread(importing, private, &resp.Diagnostics)
 	} else if !r.readFromService(ctx, &state, importing, &private, resp) {
 		return
 	}
+	r.connection.read.Store(state.key(), storedSubscription{state, private})
 	private.write(ctx, resp.Private, &resp.Diagnostics)
 	if !reflect.DeepEqual(state, prior) {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)

@@ -74,7 +74,9 @@ func requestAttributes() map[string]schema.Attribute {
 			Optional: true, Computed: true,
 			ElementType:         types.StringType,
 			MarkdownDescription: "Types of the events to deliver; the service's default if omitted.",
-			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(notEmpty)},
+			Validators: []validator.Set{
+				setvalidator.NoNullValues(), setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(notEmpty),
+			},
 		},
 		"application_id": schema.Int64Attribute{
 			Optional:            true,
@@ -120,7 +122,9 @@ func policyAttributes() map[string]schema.Attribute {
 			ElementType: types.StringType,
 			MarkdownDescription: "What to keep of the response as `output`, as JSON pointers (RFC 6901) by name, " +
 				"such as `{ secret = \"/signing/secret\" }`.",
-			Validators: []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.ValueStringsAre(jsonPointerValidator)},
+			Validators: []validator.Map{
+				mapvalidator.NoNullValues(), mapvalidator.SizeAtLeast(1), mapvalidator.ValueStringsAre(jsonPointerValidator),
+			},
 		},
 	}
 }
