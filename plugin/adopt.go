@@ -77,7 +77,7 @@ func (c *cluster) adopt(ctx context.Context, wanted []adoption) error {
 	})
 	var all []printed
 	for _, a := range begun {
-		m, err := c.in(a.Namespace).waitFor(ctx, a.Name, isAdopted)
+		m, err := c.in(a.Namespace).waitFor(ctx, a.Name, a.isReached)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -125,7 +125,11 @@ func (c *cluster) beginAdoption(ctx context.Context, a adoption) (bool, error) {
 	return true, nil
 }
 
-// isAdopted also waits while the reason is one from before spec.adopt was set.
-func isAdopted(m *v1alpha1.Mandate) (bool, string) {
-	return m.Status.ApplicationID != nil, stalledReason(m)
+// isReached also waits while the reason is one from before spec.adopt was set.
+func (a adoption) isReached(m *v1alpha1.Mandate) (bool, string) {
+	bound := m.Status.ApplicationID
+	if bound != nil && *bound != a.ApplicationID {
+		return false, fmt.Sprintf("it has the application %d, which was bound meanwhile and cannot change", *bound)
+	}
+	return bound != nil, stalledReason(m)
 }

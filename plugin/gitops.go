@@ -42,9 +42,13 @@ func gitOpsWarning(object metav1.Object, field string) string {
 	return ""
 }
 
-// warnGitOps prints the warning.
-func (s *session) warnGitOps(object metav1.Object, field string) {
-	if warning := gitOpsWarning(object, field); warning != "" {
+func (s *session) warnIfAny(warning string) {
+	if warning != "" {
 		s.warn("%s", warning)
 	}
+}
+
+// warnGitOps prints the warning.
+func (s *session) warnGitOps(object metav1.Object, field string) {
+	s.warnIfAny(gitOpsWarning(object, field))
 }

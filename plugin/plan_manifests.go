@@ -27,32 +27,48 @@ type manifestReader struct {
 
 // revisions are the manifests of the change, and those of the revision before it, if there is one.
 func (r *manifestReader) revisions(ctx context.Context) (manifests, earlier []plan.Manifest, err error) {
-	if manifests, err = r.at(ctx, r.options.to); err != nil {
+	manifests, missing, err := r.at(ctx, r.options.to)
+	if err != nil {
 		return nil, nil, err
 	}
+	missingBefore := missing
 	if r.options.from != "" {
-		earlier, err = r.at(ctx, r.options.from)
+		if earlier, missingBefore, err = r.at(ctx, r.options.from); err != nil {
+			return nil, nil, err
+		}
 	}
-	return manifests, earlier, err
+	for _, path := range missing {
+		if slices.Contains(missingBefore, path) { // or else the change deletes all of it
+			return nil, nil, fmt.Errorf("the Git revision %q does not have %s", r.options.to, path)
+		}
+	}
+	return manifests, earlier, nil
 }
 
-// at reads the manifests at a Git revision; "" is as the files are.
-func (r *manifestReader) at(ctx context.Context, revision string) (manifests []plan.Manifest, err error) {
+// at reads the manifests at a Git revision, and says which paths it does not have; "" is as the files are.
+func (r *manifestReader) at(
+	ctx context.Context, revision string,
+) (manifests []plan.Manifest, missing []string, err error) {
 	paths := r.options.files
 	if r.options.kustomize != "" {
 		paths = []string{r.options.kustomize}
 	}
 	for _, path := range paths {
 		found, err := r.readAt(ctx, path, revision)
-		if err != nil {
-			return nil, err
+		switch {
+		case errors.Is(err, errMissing):
+			missing = append(missing, path)
+		case err != nil:
+			return nil, nil, err
 		}
 		manifests = append(manifests, found...)
 	}
-	return manifests, nil
+	return manifests, missing, nil
 }
 
-// readAt reads a path at a revision. One that does not have it yet, or any more, has no manifests.
+var errMissing = errors.New("the revision does not have the path")
+
+// readAt reads a path at a revision. One that does not have it yet, or any more, is errMissing.
 func (r *manifestReader) readAt(ctx context.Context, path, revision string) ([]plan.Manifest, error) {
 	if revision == "" {
 		return r.read(path)
@@ -63,7 +79,7 @@ func (r *manifestReader) readAt(ctx context.Context, path, revision string) ([]p
 		return nil, err
 	}
 	if _, err := os.Stat(tree.path); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil, errMissing
 	}
 	return r.read(tree.path)
 }

@@ -114,6 +114,26 @@ func TestPlanOfDryRun(t *testing.T) {
 	}
 }
 
+// TestPlanOfNewNamespace plans with a dry run for a namespace that the change makes: the API server finds none yet.
+func TestPlanOfNewNamespace(t *testing.T) {
+	testenv.SkipIfShort(t)
+	w := newWorld(t, sandbox.Options{})
+	added := "new-" + w.namespace
+	within := func(manifest string) string {
+		return strings.ReplaceAll(manifest, "metadata: {", "metadata: {namespace: "+added+", ")
+	}
+	objects := within(mandateYAML("acme", "")+mandateYAML("late", ", adopt: {applicationID: 0}")) + within(`---
+apiVersion: idv.mandate.io/v1alpha1
+kind: IdentityService
+metadata: {name: default}
+spec: {baseURL: "https://idv.example.com", credentialsSecretRef: {name: idv}}
+`)
+	namespace := "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: " + added + "}\n"
+	w.contains(w.run(objects+namespace, 2, "plan", "-f", "-", "--dry-run=server"), "create", "1 e-mail. ", "refuse",
+		"spec.adopt.applicationID")
+	w.contains(w.run(objects, 0, "plan", "-f", "-", "--dry-run=server"), "refuse", "404 NotFound")
+}
+
 // TestPlanOfBrokenKustomization quotes nothing of a patch.
 func TestPlanOfBrokenKustomization(t *testing.T) {
 	testenv.SkipIfShort(t)

@@ -154,6 +154,11 @@ func TestPlanOfRevisions(t *testing.T) {
 	w.contains(w.run("", 2, "plan", "-f", dir, "-R", "--to", "before"), "acme", "globex")
 	w.contains(w.run("", 2, "plan", "-k", dir, "--from", "before"), "eu-initech")
 	w.contains(w.run("", 1, "plan", "-f", dir, "--from", "--output=/tmp/x"), "does not exist here")
+	below, mistyped := filepath.Join(dir, "below"), filepath.Join(dir, "mistyped")
+	w.run("", 2, "plan", "-f", below, "--from", "before", "--to", "after") // it is deleted; acme waits, whatever changes
+	w.contains(w.run("", 1, "plan", "-f", below, "--to", "after"), below, `the Git revision "after" does not have`)
+	w.contains(w.run("", 1, "plan", "-f", dir, "-f", mistyped, "--from", "before", "--to", "after"), mistyped)
+	w.contains(w.run("", 1, "plan", "-k", mistyped, "--to", "after"), mistyped)
 	if strings.Contains(planned, "globex") {
 		t.Errorf("without -R, the directories below are read:\n%s", planned)
 	}

@@ -1,8 +1,11 @@
 package plugin_test
 
 import (
+	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -35,6 +38,16 @@ func TestSuspend(t *testing.T) {
 	w.run("", 0, "resume", "mdt/acme", "--yes")
 	w.run("", 0, "wait", "acme")
 	w.emails(1)
+	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "default"}}
+	for field, managed := range map[string]bool{"maxPerHour": false, "suspend": true} {
+		value := map[string]string{"maxPerHour": "7", "suspend": "false"}[field]
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"creation":{"`+field+`":`+value+`}}}`))
+		w.check(w.Patch(w.Context(), service, patch, client.FieldOwner("argocd-controller")))
+		out := w.run("", 0, "suspend", "idsvc/default")
+		if warned := strings.Contains(out, "Argo CD has set spec.creation.suspend"); warned != managed {
+			t.Errorf("Git has %s, and the command warns: %t\n%s", field, warned, out)
+		}
+	}
 	w.contains(w.run("", 1, "suspend", "default"), "identityservice/NAME")
 	w.contains(w.run("", 1, "suspend", "secret/idv"), "identityservice/NAME")
 	w.contains(w.run("", 1, "suspend", "idsvc/absent"), "not found")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // Manifest is an object as somebody applies it. It has a namespace, if its kind is in one.
@@ -127,6 +128,8 @@ func (p *planner) applyManifest(kind *kindSchema, manifest *Manifest) error {
 			item.Change = Changed
 		}
 		applied.SetGeneration(stored.GetGeneration() + 1)
+	case item.Change == Unchanged && connection.VouchedAccount(applied) != connection.VouchedAccount(stored):
+		item.Change = Changed // that releases Mandates, as the spec of a service can
 	}
 	p.world.put(applied)
 	return nil

@@ -33,7 +33,7 @@ func (p *planner) connectionOf(service connection.Service) connection.Connection
 	status := service.ServiceStatus()
 	made := connection.Of(service, connection.Account(status.Account))
 	made.AccountState = connection.AccountConfirmed
-	if meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionAccountChanged) {
+	if !made.Vouched && meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionAccountChanged) {
 		made.AccountState = connection.AccountSought
 	}
 	made.SameAccounts = connection.SameAccounts(made.Account, status.SameAccounts)
@@ -74,6 +74,16 @@ func (p *planner) serviceOf(m *v1alpha1.Mandate) connection.Service {
 	key := connection.KeyOf(m)
 	service, _ := p.world.objects[ObjectKey{string(key.Kind), key.Namespace, key.Name}].(connection.Service)
 	return service
+}
+
+// changesService reports whether the change edits the service of a Mandate.
+func (p *planner) changesService(m *v1alpha1.Mandate) bool {
+	service := p.serviceOf(m)
+	if service == nil {
+		return false
+	}
+	item := p.byKey[KeyOf(service)]
+	return item != nil && item.Change != Unchanged
 }
 
 // referenceOf is the reference of the application of a Mandate, as the operator chooses it.

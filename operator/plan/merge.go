@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
@@ -125,11 +126,20 @@ func ownedSpec(entry *metav1.ManagedFieldsEntry) *fieldpath.Set {
 	return owned.WithPrefix(fieldpath.PathElement{FieldName: &spec})
 }
 
-// FieldOwners are the field managers that have set a field of the spec, or a part of it.
+// FieldOwners are the field managers that have set a field of the spec, such as "creation.suspend", or a part of it.
 func FieldOwners(object metav1.Object, field string) sets.Set[string] {
-	owners, element := sets.Set[string]{}, fieldpath.PathElement{FieldName: &field}
+	owners := sets.Set[string]{}
+	parent, name, nested := strings.Cut(field, ".")
+	if !nested {
+		parent, name = "", field
+	}
+	element := fieldpath.PathElement{FieldName: &name}
 	for _, entry := range object.GetManagedFields() {
-		if owned := ownedSpec(&entry); owned.Members.Has(element) || !owned.WithPrefix(element).Empty() {
+		owned := ownedSpec(&entry)
+		if nested {
+			owned = owned.WithPrefix(fieldpath.PathElement{FieldName: &parent})
+		}
+		if owned.Members.Has(element) || !owned.WithPrefix(element).Empty() {
 			owners.Insert(entry.Manager)
 		}
 	}

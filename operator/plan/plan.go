@@ -191,12 +191,24 @@ func (p *planner) find() {
 			p.applications[applicationKey{record.Spec.ServiceURL, *record.Spec.ApplicationID}] = ofRecord(record)
 		}
 	}
+	moved := map[applicationKey]*application{}
 	for _, object := range p.world.objects {
-		if m, ok := object.(*v1alpha1.Mandate); ok && m.Status.ApplicationID != nil {
-			url, account := p.placeOf(m)
-			shown := ofStatus(m)
-			shown.account = account
-			p.applications[applicationKey{url, *m.Status.ApplicationID}] = shown
+		m, ok := object.(*v1alpha1.Mandate)
+		if !ok || m.Status.ApplicationID == nil {
+			continue
+		}
+		url, account := p.placeOf(m)
+		shown := ofStatus(m)
+		shown.account = account
+		if shown.gone && m.Status.Outcome == "" && p.changesService(m) { // a wrong URL may be all that was wrong
+			shown.gone, shown.unknown = false, true
+		}
+		p.applications[applicationKey{url, *m.Status.ApplicationID}] = shown
+		moved[applicationKey{p.urls[connection.KeyOf(m)], *m.Status.ApplicationID}] = shown
+	}
+	for key, shown := range moved { // a record keeps the URL that its service has moved from
+		if p.applications[key] == nil {
+			p.applications[key] = shown
 		}
 	}
 }
@@ -286,7 +298,8 @@ func (p *planner) isDeletedLater(item *planned) bool {
 }
 
 // isSettledWithoutPlan is for what a plan cannot know better than the status: an action that downloads, and a Mandate
-// that waits for its Secrets, or was refused with what they have, unless the change applies one of them.
+// that waits for its Secrets, or was refused with what they have, unless the change applies one of them, or the
+// create would be another one.
 func (p *planner) isSettledWithoutPlan(item *planned) bool {
 	object := p.world.objects[item.key]
 	switch o := object.(type) {
@@ -300,7 +313,7 @@ func (p *planner) isSettledWithoutPlan(item *planned) bool {
 		secrets := secretsOf(o)
 		applied := func(name string) bool { return p.secrets[ObjectKey{kindSecret, o.Namespace, name}] }
 		if item.Change != Unchanged || len(secrets) == 0 || !slices.Contains(waits, readyReason(o)) ||
-			slices.ContainsFunc(secrets, applied) {
+			slices.ContainsFunc(secrets, applied) || p.isRefused(item.key) && p.asksAnew(o) {
 			return false
 		}
 		for _, name := range secrets {
@@ -310,6 +323,14 @@ func (p *planner) isSettledWithoutPlan(item *planned) bool {
 	default:
 		return object == nil
 	}
+}
+
+// asksAnew reports whether the create of a Mandate would be another one than its record has: what refused that does not
+// matter then.
+func (p *planner) asksAnew(m *v1alpha1.Mandate) bool {
+	record := p.world.record(m.Namespace, m.Name)
+	return record == nil || record.Spec.ServiceURL != p.urls[connection.KeyOf(m)] ||
+		record.Spec.Reference != p.referenceOf(m)
 }
 
 func secretsOf(m *v1alpha1.Mandate) (names []string) {

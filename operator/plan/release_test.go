@@ -219,6 +219,13 @@ func TestUnseen(t *testing.T) {
 	if made.Sends || len(made.Items) > 0 {
 		t.Errorf("a service that stays as it is releases something:\n%s", encoded)
 	}
+	manifest.Object.SetAnnotations(map[string]string{v1alpha1.SameAccountAnnotation: movedName})
+	made, encoded = encodedPlan(t, plan.Input{
+		Cluster: []client.Object{stored}, Manifests: []plan.Manifest{manifest}, Unseen: unseen,
+	})
+	if !made.Sends {
+		t.Errorf("a person says that the account is the same, and that releases nothing:\n%s", encoded)
+	}
 }
 
 // TestRefused plans manifests that the API server refuses: what is stored goes on.

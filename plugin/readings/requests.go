@@ -121,14 +121,16 @@ func (c *check) notRead(point string, a answer) {
 
 // noticed matches the names of headers that say something about the service and nothing about a person. Long values are
 // not shown.
-var noticed = regexp.MustCompile("(?i)ratelimit|^(deprecation|sunset|www-authenticate|content-language|content-type)$")
+var noticed = regexp.MustCompile("(?i)ratelimit|^(deprecation|sunset|content-language|content-type)$")
 
 // headers says what the responses showed without a question, and whether the service limits requests.
 func (c *check) headers() {
 	var shown []string
 	for _, e := range c.since(0) {
 		for name := range e.Header {
-			if value := e.Header.Get(name); noticed.MatchString(name) && len(value) < 100 {
+			// A parameter may name a person, or a file after one.
+			value, _, _ := strings.Cut(e.Header.Get(name), ";")
+			if noticed.MatchString(name) && len(value) < 100 {
 				shown = append(shown, name+": "+value)
 			}
 		}
