@@ -17,6 +17,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // controllers starts the cluster's controllers of namespaces and of owner references, for the tests that need them.
@@ -224,6 +225,32 @@ func TestArchivingWhoseRecordGoes(t *testing.T) {
 	}
 }
 
+// The credentials become those of another account, and then the namespace is deleted, and the record goes with it. That
+// the other account has no such application says nothing.
+func TestAccountThatNobodyKnowsAnyMore(t *testing.T) {
+	t.Parallel()
+	w := connected(t)
+	w.check(controllers())
+	w.mandate("acme", "{deletionPolicy: Delete}")
+	r := w.newManualReconciler()
+	r.reconcileUntilCreated("acme")
+	w.terminate()
+	missing := alwaysAnswers(control.RetrieveApplication, 404)
+	missing.Body = "problem"
+	w.fault(missing)
+	r.connectAs(func(c *connection.Connection) {
+		c.Account = connection.NewAccount("", v1alpha1.GrantTypePassword, "another", "")
+	})
+	for range 3 {
+		r.reconcile("acme")
+	}
+	w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDeletionRefused)
+	w.check(w.edit("acme", `{"deletionPolicy": "Retain"}`))
+	r.reconcile("acme")
+	w.protectService("null")
+	w.emails(1)
+}
+
 // A create has no answer, and its record goes with the namespace before the status can say so. The process that sent it
 // says that its application may exist.
 func TestReleasedAfterACreateWithoutAnAnswer(t *testing.T) {
@@ -331,4 +358,18 @@ func TestOwners(t *testing.T) {
 		t.Errorf("the record of a deleted Mandate is %+v", record)
 	}
 	w.emails(1)
+}
+
+// A service answers a create with 202 and the application, and creates it later, or never. The log says so, and the
+// Mandate waits for it.
+func TestAcceptedCreateThatShowsItsID(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.check(w.sandbox.SetDialects(t.Context(), map[string]string{"asyncWork": "never", "asyncOperations": "creates"}))
+	w.mandate("acme", "{}")
+	w.condition("acme", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonConfirming)
+	if calls := w.onlyRecord().Spec.Calls; len(calls) != 1 || calls[0].Result != v1alpha1.CallAccepted {
+		t.Errorf("the log says %+v, want one create that was accepted", calls)
+	}
+	w.checkCreates(1)
 }

@@ -352,7 +352,8 @@ const (
 
 // Retention says whether personal data that is inline in the spec of a Mandate ends with the verification.
 type Retention struct {
-	// afterOutcome is what the operator does with it once the Mandate has an outcome. Keep leaves it. Erase removes, of
+	// afterOutcome is what the operator does with it once the Mandate has an outcome; after Deleted, which can be taken
+	// back, about eight weeks after the creation. Keep leaves it. Erase removes, of
 	// each individual, reference, email, title, firstName, middleName, lastName, dateOfBirth and gender, and sets erased
 	// to true. It does not remove what another field manager applies: status.problems then says ErasedDataInGit.
 	// +optional

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/budget"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/individuals"
@@ -61,7 +62,13 @@ func (r *reconciliation) begin(ctx context.Context) error {
 		r.facts.record = recordFacts{}
 	case err != nil:
 		r.localState.Update(r.action, func(s *localState) { s.unsent = call.Nonce })
-		return err
+		if !apierror.IsRefusal(err) {
+			return err
+		}
+		r.facts.failureReason = v1alpha1.ReasonRetrying
+		r.facts.problems = []v1alpha1.Problem{
+			engine.ServerProblem("ApplicationRecord", "", "write the ApplicationRecord", err),
+		}
 	default:
 		r.call = *ledger.Find(record, func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce })
 		r.setRecord(record)

@@ -107,8 +107,7 @@ func (r *reconciliation) store(ctx context.Context) error {
 		r.facts.secret = secretFacts{checked: true, exists: true, mine: true}
 	case apierrors.IsAlreadyExists(err):
 		r.facts.secret = secretFacts{} // by whom?
-	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err),
-		apierrors.IsRequestEntityTooLargeError(err):
+	case apierror.IsRefusal(err):
 		r.facts.storing = storingFacts{refused: true} // by RBAC?
 		r.facts.problems = []v1alpha1.Problem{
 			engine.ServerProblem("spec.reportSecretRef", "", "create the Secret", err),

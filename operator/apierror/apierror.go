@@ -51,6 +51,12 @@ func Cause(err error) string {
 	}
 }
 
+// IsRefusal reports whether the API server, or a policy, refuses a write, and not because of a conflict or its load.
+func IsRefusal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
+		apierrors.IsRequestEntityTooLargeError(err)
+}
+
 // UnreadableError is the error of reading an object with fields that cannot be decoded. It names the fields, and no
 // values.
 type UnreadableError struct {

@@ -268,8 +268,8 @@ func (b *CircuitBreaker) setState(state State, class Class, kind client.Kind) {
 	b.tested = false
 }
 
-// testIfUnused has the controller of services test a half-open circuit that nobody else tests any more: those who waited
-// for that were suspended or deleted.
+// testIfUnused has the controller of services test a half-open circuit that nobody else tests any more, because those
+// who waited for that were suspended or deleted.
 func (b *CircuitBreaker) testIfUnused() {
 	b.mu.Lock()
 	if b.unused != nil {

@@ -109,16 +109,17 @@ func (l *Ledger) EndOther(
 }
 
 // Deposit ends a create with what it created: the id and creation time of the application, the Mandate that it was
-// created for, because another one of the name may have taken the record over, and digests of its spec. It fails with
-// ErrLost if the create has been sent once more since.
+// created for, because another one of the name may have taken the record over, and digests of its spec. The result is
+// Done, or Accepted if the service may create it later. It fails with ErrLost if the create has been sent once more.
 func (l *Ledger) Deposit(
 	ctx context.Context, record *v1alpha1.ApplicationRecord, created v1alpha1.ApplicationRecordSpec,
+	result v1alpha1.CallResult,
 ) (*v1alpha1.ApplicationRecord, error) {
 	create := CreateOf(record)
 	if create == nil {
 		return nil, ErrLost
 	}
-	deposited, err := l.end(ctx, record, ended(*create, v1alpha1.CallDone), append(setDigests(record, created),
+	deposited, err := l.end(ctx, record, ended(*create, result), append(setDigests(record, created),
 		patchOperation{"add", "/spec/mandateRef/uid", created.MandateRef.UID},
 		patchOperation{"add", "/spec/applicationID", created.ApplicationID},
 		patchOperation{"add", "/spec/createdTime", created.CreatedTime})...)

@@ -115,7 +115,7 @@ func (f *fixture) notCreated() *v1alpha1.ApplicationRecord {
 
 func (f *fixture) deposit(record *v1alpha1.ApplicationRecord, id int64) *v1alpha1.ApplicationRecord {
 	f.Helper()
-	deposited, err := f.Deposit(f.Context(), record, createdNow(record.Spec.MandateRef.UID, id))
+	deposited, err := f.Deposit(f.Context(), record, createdNow(record.Spec.MandateRef.UID, id), v1alpha1.CallDone)
 	f.check(err)
 	return deposited
 }
@@ -222,7 +222,7 @@ func TestLost(t *testing.T) {
 		"deposit": {
 			reason: "only another request replaces this one, and an id may be stored twice",
 			write: func(f *fixture, record *v1alpha1.ApplicationRecord) (*v1alpha1.ApplicationRecord, error) {
-				return f.Deposit(f.Context(), record, createdNow("uid", 7))
+				return f.Deposit(f.Context(), record, createdNow("uid", 7), v1alpha1.CallDone)
 			},
 			lost: map[string]bool{
 				unchanged: false, labelled: false, deposited: false, sentAgain: true, deleted: true, replaced: true,
@@ -252,7 +252,7 @@ func TestSecondIDIsRefused(t *testing.T) {
 	f := newFixture(t)
 	record := f.claimed()
 	f.deposit(record, 7)
-	_, err := f.Deposit(t.Context(), record, createdNow("uid", 8))
+	_, err := f.Deposit(t.Context(), record, createdNow("uid", 8), v1alpha1.CallDone)
 	if !apierrors.IsInvalid(err) || errors.Is(err, ledger.ErrLost) {
 		t.Errorf("got %v, want Invalid: a retry would not help", err)
 	}

@@ -112,6 +112,12 @@ func TestNewObject(t *testing.T) {
 			},
 			want: true,
 		},
+		"adopted by this one": {
+			change: func(r *reconciliation) { r.record.Spec.Calls, r.facts.create.adopt = nil, 7 },
+		},
+		"adopted by this one, which does not name it any more": {
+			change: func(r *reconciliation) { r.record.Spec.Calls = nil }, want: true,
+		},
 		"edited since, and named by this one": {
 			change: func(r *reconciliation) { r.mandate.Generation, r.facts.create.adopt = 2, 7 },
 		},

@@ -77,7 +77,7 @@ func (r *reconciliation) beginRecorded(
 
 // notBegun is for a call that the API server did not record. If it refuses, such as for a quota, the status says so.
 func (r *reconciliation) notBegun(ctx context.Context, kind v1alpha1.CallKind, err error) error {
-	if !apierrors.IsForbidden(err) || kind == v1alpha1.CallSubscribe {
+	if !apierror.IsRefusal(err) || kind == v1alpha1.CallSubscribe {
 		return r.reloadIfLost(ctx, err)
 	}
 	reason := v1alpha1.ReasonReadFailed

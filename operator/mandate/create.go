@@ -111,9 +111,9 @@ func (r *creator) post(ctx context.Context, logger logr.Logger) error {
 	application, err := r.client.CreateApplication(ctx, r.request)
 	attempt.answered = r.now()
 	if err == nil {
-		attempt.id, attempt.outcome = application.ID, idv.Done
+		attempt.id, attempt.outcome = application.ID, engine.OutcomeOf(application.Accepted, nil)
 		logger = logger.WithValues("applicationID", application.ID)
-		engine.LogAnswer(logger, engine.OutcomeOf(application.Accepted, nil), nil)
+		engine.LogAnswer(logger, attempt.outcome, nil)
 		attempt.dropLargeID(&attempt.id)
 		return nil
 	}
@@ -174,7 +174,7 @@ func (r *creator) tryDeposit(ctx context.Context) error {
 	created.ApplicationID = &id
 	created.CreatedTime = &metav1.Time{Time: r.facts.attempt.answered}
 	created.SpecDigests = specDigests(created.Salt, &r.mandate.Spec, &r.request)
-	record, err := r.ledger.Deposit(ctx, r.record, created)
+	record, err := r.ledger.Deposit(ctx, r.record, created, r.facts.attempt.created())
 	if errors.Is(err, ledger.ErrLost) || apierrors.IsInvalid(err) {
 		record, err = r.depositInCurrentRecord(ctx, created)
 	}
@@ -182,6 +182,14 @@ func (r *creator) tryDeposit(ctx context.Context) error {
 		r.setRecord(record)
 	}
 	return err
+}
+
+// created is the result of a create whose answer shows the application: the service may create it later.
+func (a *attemptFacts) created() v1alpha1.CallResult {
+	if a.outcome == idv.Accepted {
+		return v1alpha1.CallAccepted
+	}
+	return v1alpha1.CallDone
 }
 
 // depositInCurrentRecord is for an id whose record was retaken, deleted or given another id before the answer came.
@@ -200,7 +208,7 @@ func (r *creator) depositInCurrentRecord(
 	case record.Spec.ApplicationID == nil && ledger.CreateOf(record) != nil &&
 		(record.Spec.Account == before.Account || !r.session.Connection.HasOtherName(record)) &&
 		record.Spec.ServiceURL == before.ServiceURL && record.Spec.Reference == before.Reference:
-		return r.ledger.Deposit(ctx, record, created)
+		return r.ledger.Deposit(ctx, record, created, r.facts.attempt.created())
 	case !ledger.MayExist(record): // it was deleted, and claimed again under another reference or for another service
 		before.ApplicationID, before.CreatedTime = created.ApplicationID, created.CreatedTime
 		before.Account = created.Account

@@ -432,7 +432,7 @@ func (d deletionFacts) decideRequested(f facts) decision {
 		return decision{Step: stepRead}
 	case f.otherAccount() && (a.reference != referenceOther || !r.otherURL):
 		return wait(f.accountReason())
-	case a.reference == referenceOther, a.differs, r.otherURL && a.reference != referenceMatched:
+	case a.reference == referenceOther, a.differs, (r.otherURL || forgotten(f)) && a.reference != referenceMatched:
 		return wait(v1alpha1.ReasonDeletionRefused)
 	}
 	if lost := decideLost(f, v1alpha1.ReasonDeletionWaiting); lost.Step != "" {
@@ -454,7 +454,9 @@ func decideDeletedMissing(f facts) decision {
 		return waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue)
 	case a.unproven():
 		return wait(v1alpha1.ReasonDeletionWaiting)
-	case r.otherURL:
+	case mayCome(f):
+		return waitFor(v1alpha1.ReasonDeletionWaiting, time.Minute)
+	case r.otherURL, forgotten(f):
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case f.otherAccount():
 		return wait(f.accountReason())
@@ -462,6 +464,9 @@ func decideDeletedMissing(f facts) decision {
 		return decision{Step: stepFinalizer}
 	}
 }
+
+// forgotten: no record says any more which service and account have the application, and this process does not know it.
+func forgotten(f facts) bool { return !f.record.exists() && !f.observe.ownAccount }
 
 // decideOrder sends what deletionPolicy says, and waits until the service shows it: what an answer says may
 // never come true.

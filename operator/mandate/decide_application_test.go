@@ -14,7 +14,7 @@ func bound(change func(*facts)) facts {
 	return newMandate(func(f *facts) {
 		f.id = 7
 		f.bound = true
-		f.observe.seen = true
+		f.observe.seen, f.observe.ownAccount = true, true
 		f.application = applicationFacts{lookup: applicationFound, reference: referenceHidden, evidence: seen}
 		change(f)
 	})
@@ -404,15 +404,15 @@ func applications() map[string]decideCase {
 			want: wait(reasonVanished),
 		},
 		"whose application it is, is known before it is read": {
-			facts: bound(func(f *facts) { f.application, f.record.lookup = applicationFacts{}, recordUnread }),
-			want:  decision{Step: stepReadRecord},
-		},
-		"this process knows it": {
 			facts: bound(func(f *facts) {
 				f.application, f.record.lookup = applicationFacts{}, recordUnread
-				f.observe.ownAccount = true
+				f.observe.ownAccount = false
 			}),
-			want: decision{Step: stepRead},
+			want: decision{Step: stepReadRecord},
+		},
+		"this process knows it": {
+			facts: bound(func(f *facts) { f.application, f.record.lookup = applicationFacts{}, recordUnread }),
+			want:  decision{Step: stepRead},
 		},
 		"another account's application is not decided": {
 			why: "another account can have an application with the same id, and show no references",

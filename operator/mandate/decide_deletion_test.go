@@ -19,6 +19,42 @@ const outcomeDeleted = v1alpha1.OutcomeDeleted
 
 func deletions() map[string]decideCase {
 	return map[string]decideCase{
+		"the record has gone, and the service does not show whose application it is": {
+			why: "the id may be that of another account's application",
+			facts: bound(func(f *facts) {
+				f.deletion, f.observe.ownAccount = deletion(), false
+				f.record = recordFacts{lookup: recordMissing}
+				f.application.reference = referenceHidden
+			}),
+			want: wait(v1alpha1.ReasonDeletionRefused),
+		},
+		"the record has gone, and the application is not there": {
+			why: "another account does not show it, either",
+			facts: bound(func(f *facts) {
+				f.deletion, f.observe.ownAccount = deletion(), false
+				f.record = recordFacts{lookup: recordMissing}
+				f.application = applicationFacts{lookup: applicationMissing}
+			}),
+			want: wait(v1alpha1.ReasonDeletionRefused),
+		},
+		"the record has gone, and this process knows that it is the same account": {
+			why: "a namespace takes its records first, as often as not",
+			facts: bound(func(f *facts) {
+				f.deletion, f.record = deletion(), recordFacts{lookup: recordMissing}
+				f.application = applicationFacts{lookup: applicationMissing}
+			}),
+			want: decision{Step: stepFinalizer},
+		},
+		"the service has accepted the create, and does not show the application yet": {
+			why: "it would be created after the Mandate has gone",
+			facts: bound(func(f *facts) {
+				f.deletion, f.observe.seen = deletion(), false
+				f.record = recordFacts{lookup: recordFound, id: 7, result: v1alpha1.CallAccepted}
+				f.createdTime = now.Add(-time.Minute)
+				f.application = applicationFacts{lookup: applicationMissing}
+			}),
+			want: waitFor(v1alpha1.ReasonDeletionWaiting, time.Minute),
+		},
 		"the finalizer comes before a create": {
 			why:   "a Mandate that is deleted right after the create would be gone before its policy is carried out",
 			facts: newMandate(func(f *facts) { f.deletion.policy = v1alpha1.DeletionPolicyArchive }),

@@ -85,7 +85,7 @@ func decideMissing(f facts) decision {
 		return waitFor(v1alpha1.ReasonConfirming, o.confirmDelay)
 	case missing < o.confirmDelay:
 		return waitFor(v1alpha1.ReasonConfirming, o.confirmDelay-missing)
-	case f.record.accepted() && !o.seen && ledger.Within(acceptedPeriod, f.createdTime, f.now):
+	case mayCome(f):
 		return waitFor(v1alpha1.ReasonConfirming, min(max(o.confirmDelay, missing/4), time.Hour))
 	case f.application.unproven() && missing < missingGracePeriod && !overdue(f.now, f.createdTime):
 		return waitFor(v1alpha1.ReasonConfirming, min(max(o.confirmDelay, missing/4), time.Hour, missingGracePeriod-missing))
@@ -102,6 +102,11 @@ func decideMissing(f facts) decision {
 func wasDeleted(f facts) bool {
 	entry := f.record.made(&v1alpha1.Call{Kind: v1alpha1.CallDelete})
 	return entry != nil && entry.Result == v1alpha1.CallDone
+}
+
+// mayCome: the service has accepted the create, and nobody has seen the application. It may still come.
+func mayCome(f facts) bool {
+	return f.record.accepted() && !f.observe.seen && ledger.Within(acceptedPeriod, f.createdTime, f.now)
 }
 
 // lags: a new application that was never seen may not be visible yet.
@@ -129,8 +134,10 @@ const (
 	erasureTried              // in this reconciliation: what is left of it, another field manager applies
 )
 
-// decide reports whether to erase it now. The API server allows that once the status has the outcome.
+// decide reports whether to erase it now. The API server allows that once the status has the outcome. The outcome
+// Deleted can be taken back until the service would have deleted the application anyway.
 func (e erasureFacts) decide(f facts, reason string) bool {
-	return e == erasureDue && f.outcome != "" && f.failureReason == "" && !f.suspended && !f.deletion.requested &&
+	lasts := f.outcome != "" && (f.outcome != v1alpha1.OutcomeDeleted || f.observe.vanished)
+	return e == erasureDue && lasts && f.failureReason == "" && !f.suspended && !f.deletion.requested &&
 		reason != reasonNotDue && reason != reasonStaleCache
 }

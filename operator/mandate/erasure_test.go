@@ -23,7 +23,20 @@ func TestDecideErased(t *testing.T) {
 		"what it would be created from was erased": {
 			newMandate(func(f *facts) { f.create.erased = true }), wait(v1alpha1.ReasonErased),
 		},
-		"after the outcome":  {due(func(*facts) {}), decision{Step: stepErase}},
+		"after the outcome": {due(func(*facts) {}), decision{Step: stepErase}},
+		"after Deleted, which can be taken back": {
+			due(func(f *facts) {
+				f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{lookup: applicationMissing}
+			}),
+			wait(reasonVanished),
+		},
+		"after Deleted, for ever": {
+			due(func(f *facts) {
+				f.outcome, f.observe.vanished = v1alpha1.OutcomeDeleted, true
+				f.application = applicationFacts{lookup: applicationMissing}
+			}),
+			decision{Step: stepErase},
+		},
 		"before the outcome": {due(func(f *facts) { f.outcome = "" }), wait(v1alpha1.ReasonAccepted)},
 		"once":               {due(func(f *facts) { f.erasure = erasureTried }), wait(v1alpha1.ReasonAccepted)},
 		"suspended":          {due(func(f *facts) { f.suspended = true }), wait(v1alpha1.ReasonSuspended)},

@@ -24,7 +24,7 @@ func specGuards() map[string]explore.Guard {
 		},
 		"late answer to a request before an edit": {
 			Why: "it has created the application for another person", File: differsFile,
-			Old: "(create.Edited ||", Off: "(ON && create.Edited ||",
+			Old: "create.Edited || create", Off: "ON && create.Edited || create",
 			CaughtBy: "TestNewObject", Fails: "TestNewObject/edited_before_the_last_request",
 		},
 		"edited between two requests": {
@@ -53,9 +53,26 @@ func specGuards() map[string]explore.Guard {
 			Old: "&& !r.hasErased()\n", Off: "&& !(ON && r.hasErased())\n",
 			CaughtBy: "TestShowsWhatWasSent", Fails: "TestShowsWhatWasSent",
 		},
+		"404 before an accepted create is carried out": {
+			Why: "the application would be left to nobody", File: "decide_act.go",
+			Old: "	case mayCome(f):\n		return waitFor", Off: "	case ON && mayCome(f):\n		return waitFor",
+			CaughtBy: "TestDecide",
+			Fails:    "TestDecide/the_service_has_accepted_the_create,_and_does_not_show_the_application_yet",
+		},
+		"404 of an account that nobody knows any more": {
+			Why: "the application may be another account's", File: "decide_act.go",
+			Old: "	case r.otherURL, forgotten(f):\n", Off: "	case r.otherURL, ON && forgotten(f):\n",
+			CaughtBy: "TestDecide", Fails: "TestDecide/the_record_has_gone,_and_the_application_is_not_there",
+		},
+		"deletion by an account that nobody knows any more": {
+			Why: "the id may be that of another account's application", File: "decide_act.go",
+			Old: "|| forgotten(f)) &&", Off: "|| ON && forgotten(f)) &&",
+			CaughtBy: "TestDecide",
+			Fails:    "TestDecide/the_record_has_gone,_and_the_service_does_not_show_whose_application_it_is",
+		},
 		"deletion of another spec's application": {
 			Why: "it was created for other people", File: "decide_act.go",
-			Old: " a.differs, r.otherURL", Off: " ON && a.differs, r.otherURL",
+			Old: " a.differs, (r.otherURL", Off: " ON && a.differs, (r.otherURL",
 			CaughtBy: "TestDecide",
 			Fails:    "TestDecide/a_Mandate_that_is_deleted,_and_whose_application_was_created_from_another_spec",
 		},

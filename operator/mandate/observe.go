@@ -279,8 +279,12 @@ func (r *scope) knownAccount() knownAccount {
 	return knownAccount{r.facts.id, r.session.Connection.Account}
 }
 
-// learnAccount remembers whether the record is the connection's account's, so that it is not read before each poll.
+// learnAccount remembers whether the record is the connection's account's, so that it is not read before each poll. A
+// deletion needs that, too, once the record has gone with its namespace.
 func (r *scope) learnAccount() {
+	if r.record == nil && r.facts.deletion.requested {
+		return
+	}
 	known, record := knownAccount{}, r.facts.record
 	if record.id != 0 && record.id == r.facts.id && record.account != accountOther {
 		known = r.knownAccount()

@@ -162,11 +162,12 @@ func (r *observer) showAdoptable(status *v1alpha1.MandateStatus) {
 	}
 }
 
-// editedSince reports whether this Mandate was edited after a create was sent, and before the status showed that: the
-// API server refuses it afterwards. The answer to an earlier request can come after the last one.
+// editedSince reports whether this Mandate may have been edited after a create was sent or its application was adopted,
+// and before the status showed that: the API server refuses it afterwards. The answer to an earlier request can come
+// after the last one.
 func (r *observer) editedSince() bool {
 	create := ledger.CreateOf(r.record)
-	return create != nil && (create.Edited || create.Generation != r.mandate.Generation)
+	return create == nil || create.Edited || create.Generation != r.mandate.Generation
 }
 
 // compareSpec compares the spec of a new object with what the application was created or adopted for, by what the
