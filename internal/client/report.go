@@ -28,7 +28,7 @@ func (r *Report) Close() {
 	}
 }
 
-// IndividualReport downloads a report (interface: Get individual report), of at most maxBytes bytes, in two minutes. Its
+// IndividualReport downloads a report (interface: Get individual report) of at most maxBytes bytes in two minutes. Its
 // format is not documented: the content is as it came. Transient faults are retried.
 //
 // Errors: Refused (KindInvalid, KindNotFound): there is no report until the individual has completed the checks.

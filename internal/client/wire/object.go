@@ -155,7 +155,7 @@ func (v Value) Layers(inLists bool, names ...string) []Value {
 
 var joints = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// FoldName removes what the interface leaves open: letter case, and the characters that join words ('_', '-' and space).
+// FoldName removes what the interface leaves open: letter case, and the characters that join words ('_', '-', space).
 // Not documented: our reading. A '.' joins no words: "in.review" is a state that the interface does not name.
 func FoldName(name string) string {
 	if folded := strings.ToLower(joints.Replace(name)); folded == "" || name[0] != '_' {
