@@ -361,10 +361,12 @@ func (m *matrix) sends(records *v1alpha1.ApplicationRecordList) map[string]int {
 	return sends
 }
 
-// check holds the promises for every cell. It reads what the operator says before what is at the service: what is said
-// to be done stays done, and the operator may still be at work.
+// check holds the promises for every cell. The operator may still be at work. So it reads what was sent before the log,
+// which has each request before it is sent, and what the operator says before what is at the service: what is said to
+// be done stays done.
 func (m *matrix) check(sum map[string]*actCounts) {
 	m.Helper()
+	requests := m.proxy.counts()
 	said := m.said()
 	service := m.atService()
 	for _, c := range m.cells {
@@ -379,7 +381,7 @@ func (m *matrix) check(sum map[string]*actCounts) {
 		counts := cmp.Or(sum[c.act], &actCounts{})
 		sum[c.act] = counts
 		counts.cells++
-		answered, sent := m.proxy.counts(c)
+		answered, sent := requests[c.name].answered, requests[c.name].sent
 		counts.answers += answered
 		most, logged := c.mostSends(), said.sends[c.name]
 		counts.again += max(0, sent-1)

@@ -304,11 +304,18 @@ func (p *answeringProxy) unanswered() (cells []*cell) {
 	return cells
 }
 
-// counts are how many requests of a cell were answered, and how many were sent at all.
-func (p *answeringProxy) counts(c *cell) (answered, sent int) {
+// requestCounts are how many requests of a cell were answered, and how many were sent at all.
+type requestCounts struct{ answered, sent int }
+
+// counts are those of each cell, by its name.
+func (p *answeringProxy) counts() map[string]requestCounts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return c.answered, c.sent
+	counts := map[string]requestCounts{}
+	for name, c := range p.cells {
+		counts[name] = requestCounts{c.answered, c.sent}
+	}
+	return counts
 }
 
 // mostSends is how many requests of a cell may be sent without proof that one of them did nothing; 0: any number. A

@@ -245,6 +245,8 @@ func TestAccountThatNobodyKnowsAnyMore(t *testing.T) {
 		r.reconcile("acme")
 	}
 	w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDeletionRefused)
+	w.checkProblems("acme", wrong("spec.deletionPolicy", v1alpha1.ReasonDeletionRefused,
+		"The ApplicationRecord is gone, and nothing shows that this account has the application."))
 	w.check(w.edit("acme", `{"deletionPolicy": "Retain"}`))
 	r.reconcile("acme")
 	w.protectService("null")

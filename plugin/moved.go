@@ -3,6 +3,7 @@ package plugin
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -162,6 +163,11 @@ func mergeRecord(current, from *v1alpha1.ApplicationRecord) (merged *v1alpha1.Ap
 	}
 	merged.Spec.RecordUID, merged.Spec.ApplicationID = there.RecordUID, there.ApplicationID
 	merged.Spec.CreatedTime, merged.Spec.Individuals = there.CreatedTime, there.Individuals
+	for _, made := range ledger.DigestsOf(from) {
+		if !slices.Contains(here.Earlier, made) {
+			merged.Spec.Earlier = append(merged.Spec.Earlier, made)
+		}
+	}
 	if !mayExist {
 		merged.Spec.ServiceURL, merged.Spec.ServiceRef = there.ServiceURL, there.ServiceRef
 		merged.Spec.Reference, merged.Spec.Account = there.Reference, there.Account

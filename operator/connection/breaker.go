@@ -66,7 +66,7 @@ const (
 // reconciliation that has one to make is the test. A write may e-mail people and its answer may get lost, so the
 // reference data is read first: during an outage no create is risked. If nobody waits to make a call of the class that
 // failed, a success of another class closes the circuit, but the next failure of the former opens it at once. If nobody
-// uses the connection at all, the controller of services reads the reference data for that.
+// uses the connection after writes have failed, the reference data is read for that. Reads come by themselves.
 //
 // It is our own, because the libraries do not fit: with gobreaker the pause is fixed, and with both gobreaker and
 // failsafe-go any call is the test, and nothing tells those who wait that the pause is over.
@@ -382,8 +382,10 @@ func (b *CircuitBreaker) isAwaited() bool {
 	return b.counts[waiting][b.class]+b.counts[offered][b.class] > 0
 }
 
-// isUnused reports whether nobody uses the connection, or waits to make a call of the class that failed.
-func (b *CircuitBreaker) isUnused() bool { return !b.isAwaited() && sum(&b.counts[using]) == 0 }
+// isUnused reports whether writes have failed, and nobody waits to make one, or uses the connection.
+func (b *CircuitBreaker) isUnused() bool {
+	return b.class == Write && !b.isAwaited() && sum(&b.counts[using]) == 0
+}
 
 // OnlyWritesFail reports whether the circuit is not closed, and the connection may be used to find applications again.
 func (b *CircuitBreaker) OnlyWritesFail() bool {

@@ -64,6 +64,19 @@ func WasMade(record *v1alpha1.ApplicationRecord, call *v1alpha1.Call) bool {
 	return slices.Contains(record.Spec.Earlier, digestOf(call))
 }
 
+// DigestsOf are those of the calls of a record that must not be made again, the oldest first: of all that may have been
+// carried out, and of actions, whose names are used up. Another record of the application keeps them. A create needs
+// none: the id of the application says it.
+func DigestsOf(record *v1alpha1.ApplicationRecord) []string {
+	digests := slices.Clone(record.Spec.Earlier)
+	for i := range record.Spec.Calls {
+		if call := &record.Spec.Calls[i]; !isCreate(call) && (call.Sends > 0 || call.Name != "") {
+			digests = append(digests, digestOf(call))
+		}
+	}
+	return digests
+}
+
 func digestOf(call *v1alpha1.Call) string {
 	name, purpose := digests(call)
 	return name + purpose

@@ -104,6 +104,10 @@ func TestProblemsOfFacts(t *testing.T) {
 			v1alpha1.ReasonIdentityServiceMismatch,
 			func(r *reconciliation) { r.facts.record.otherURL = true }, "another base URL",
 		},
+		"the record is gone": {
+			v1alpha1.ReasonDeletionRefused,
+			func(r *reconciliation) { r.facts.record.lookup = recordMissing }, "ApplicationRecord is gone",
+		},
 		"nothing more is deleted": {
 			v1alpha1.ReasonDeletionRefused,
 			func(r *reconciliation) { r.facts.record.full = true }, "cannot hold another call",
