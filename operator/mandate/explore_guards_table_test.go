@@ -459,7 +459,7 @@ func guards() map[string]explore.Guard {
 			File:     callsFile,
 			Old:      "	return live.UID == r.mandate.UID &&",
 			Off:      "	return (!ON || live.UID == r.mandate.UID) &&",
-			CaughtBy: "TestExplore/alone: decisions and another Mandate of the name", Fails: "I9: ",
+			CaughtBy: "TestExplore/a decision and another Mandate of the name", Fails: "I9: ",
 		},
 		"the IdentityService before a call": {
 			Why:      "a user may have pointed it at another account",

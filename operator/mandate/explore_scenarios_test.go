@@ -427,6 +427,9 @@ func scenarios() map[string]scenario {
 		"decisions and another Mandate of the name": {
 			mandates: one, inReview: true, allow: map[move]uint8{choose: 1, shelve: 1, replace: 1, remove: 1, lose: 1},
 		},
+		"a decision and another Mandate of the name": { // which has as many edits
+			mandates: one, inReview: true, lone: true, allow: map[move]uint8{choose: 1, shelve: 1, replace: 1},
+		},
 		"edits of deletionPolicy": {
 			mandates: one, inReview: true,
 			manifest: func(m *v1alpha1.Mandate) { m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete },
