@@ -68,12 +68,19 @@ func (c *cluster) settle(ctx context.Context, name string) error {
 	}
 	ctx, cancel := c.withTimeout(ctx)
 	defer cancel()
+	state := func() string {
+		return "the operator has not recorded it. Check that it runs and watches this namespace: " + findOperator
+	}
 	if err := c.await(ctx, record, func() (bool, error) {
 		create := ledger.CreateOf(record)
 		return create == nil || ledger.EndOf(create) != ended, nil
-	}, func() string {
-		return "the operator has not recorded it. Check that it runs and watches this namespace: " + findOperator
-	}); err != nil {
+	}, state); err != nil {
+		return err
+	}
+	// Until the status follows, a wait for the Mandate would end with what was true before.
+	if err := c.await(ctx, m, func() (bool, error) {
+		return viewOf(m.Status.Conditions, v1alpha1.ConditionStalled).Reason != v1alpha1.ReasonOutcomeUnknown, nil
+	}, state); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.Out, "Recorded that nothing was created for the Mandate %s. Next: kubectl mandate wait -n %s %s\n",
