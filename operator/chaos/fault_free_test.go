@@ -34,6 +34,7 @@ var effects = []effect{
 	{"service: POST applications", archived, 1},
 	{"PATCH applicationrecords", archived, 1},
 	{"service: GET applications/ID", archived, 1},
+	{"PATCH mandates", archived, 1}, // the mark
 	{"PATCH applicationrecords", archived, 2},
 	{"service: PATCH applications/ID/archive", archived, 1},
 	{"PATCH applicationrecords", archived, 3},
