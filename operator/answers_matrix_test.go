@@ -381,12 +381,11 @@ func (m *matrix) check(sum map[string]*actCounts) {
 		counts := cmp.Or(sum[c.act], &actCounts{})
 		sum[c.act] = counts
 		counts.cells++
-		answered, sent := requests[c.name].answered, requests[c.name].sent
-		counts.answers += answered
-		most, logged := c.mostSends(), said.sends[c.name]
-		counts.again += max(0, sent-1)
-		if most > 0 && (sent > most || answered > logged) {
-			m.Errorf("%s: sent %d times, want %d at most; the log has %d of %d", c, sent, most, logged, answered)
+		made, logged := requests[c.name], said.sends[c.name]
+		counts.answers += made.answered
+		counts.again += max(0, made.sent-1)
+		if most := c.mostSends(); most > 0 && (made.sent > most || made.answered > logged) {
+			m.Errorf("%s: sent %d times, want %d at most; the log has %d of %d", c, made.sent, most, logged, made.answered)
 		}
 		switch done, unknown := m.claim(c, said, service); {
 		case done:

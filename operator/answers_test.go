@@ -89,9 +89,11 @@ type cell struct {
 	work   string
 	name   string
 
-	answered int // requests that were answered so
-	sent     int // those, and those after that
+	requestCounts
 }
+
+// requestCounts are how many requests of a cell were answered, and how many were sent at all.
+type requestCounts struct{ answered, sent int }
 
 // String implements fmt.Stringer.
 func (c *cell) String() string {
@@ -304,16 +306,13 @@ func (p *answeringProxy) unanswered() (cells []*cell) {
 	return cells
 }
 
-// requestCounts are how many requests of a cell were answered, and how many were sent at all.
-type requestCounts struct{ answered, sent int }
-
 // counts are those of each cell, by its name.
 func (p *answeringProxy) counts() map[string]requestCounts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	counts := map[string]requestCounts{}
 	for name, c := range p.cells {
-		counts[name] = requestCounts{c.answered, c.sent}
+		counts[name] = c.requestCounts
 	}
 	return counts
 }

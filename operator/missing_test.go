@@ -204,3 +204,17 @@ func TestProxyAnswers404(t *testing.T) {
 	w.checkCondition("acme", v1alpha1.ConditionReady, "True", v1alpha1.ReasonAccepted)
 	w.emails(1)
 }
+
+// A service answers a create with 202 and the application, and creates it later, or never. The log says so, and the
+// Mandate waits for it.
+func TestAcceptedCreateThatShowsItsID(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.check(w.sandbox.SetDialects(t.Context(), map[string]string{"asyncWork": "never", "asyncOperations": "creates"}))
+	w.mandate("acme", "{}")
+	w.condition("acme", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonConfirming)
+	if calls := w.onlyRecord().Spec.Calls; len(calls) != 1 || calls[0].Result != v1alpha1.CallAccepted {
+		t.Errorf("the log says %+v, want one create that was accepted", calls)
+	}
+	w.checkCreates(1)
+}

@@ -216,10 +216,7 @@ func TestArchivingWhoseRecordGoes(t *testing.T) {
 				if sent := w.requests(control.ArchiveApplication); sent != 1 {
 					t.Errorf("the operator asked %d times to archive, want once", sent)
 				}
-				w.check(w.edit("acme", `{"deletionPolicy": "Retain"}`))
-				r.reconcile("acme")
-				w.protectService("null")
-				w.emails(1)
+				r.release()
 			})
 		}
 	}
@@ -247,6 +244,13 @@ func TestAccountThatNobodyKnowsAnyMore(t *testing.T) {
 	w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDeletionRefused)
 	w.checkProblems("acme", wrong("spec.deletionPolicy", v1alpha1.ReasonDeletionRefused,
 		"The ApplicationRecord is gone, and nothing shows that this account has the application."))
+	r.release()
+}
+
+// release lets acme and its service go, after one e-mail.
+func (r *manualReconciler) release() {
+	w := r.world
+	w.Helper()
 	w.check(w.edit("acme", `{"deletionPolicy": "Retain"}`))
 	r.reconcile("acme")
 	w.protectService("null")
@@ -360,18 +364,4 @@ func TestOwners(t *testing.T) {
 		t.Errorf("the record of a deleted Mandate is %+v", record)
 	}
 	w.emails(1)
-}
-
-// A service answers a create with 202 and the application, and creates it later, or never. The log says so, and the
-// Mandate waits for it.
-func TestAcceptedCreateThatShowsItsID(t *testing.T) {
-	t.Parallel()
-	w := running(t)
-	w.check(w.sandbox.SetDialects(t.Context(), map[string]string{"asyncWork": "never", "asyncOperations": "creates"}))
-	w.mandate("acme", "{}")
-	w.condition("acme", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonConfirming)
-	if calls := w.onlyRecord().Spec.Calls; len(calls) != 1 || calls[0].Result != v1alpha1.CallAccepted {
-		t.Errorf("the log says %+v, want one create that was accepted", calls)
-	}
-	w.checkCreates(1)
 }

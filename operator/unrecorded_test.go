@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,36 @@ func TestLedgerRefused(t *testing.T) {
 	}
 	w.emails(1 + mandates)
 	w.checkApplications(1 + mandates)
+}
+
+// An admission policy denies the begin of a decision and of an action. Their statuses say so, nothing is sent, and both
+// are carried out once the policy is gone.
+func TestCallsRefused(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("globex", "{}")
+	w.ready("globex")
+	w.mandate("acme", "{}")
+	w.play(w.ready("acme"), control.ResultPass)
+	w.inReview("acme")
+	allow := w.deny("applicationrecords", "false")
+	w.action("resend", "{type: ResendInvite, mandateRef: {name: globex}}")
+	w.decide("acme", v1alpha1.DecisionComplete)
+	const message = "The operator cannot write the ApplicationRecord: the API server answered 422 Unprocessable Entity."
+	w.until("acme", "a problem with the record", func(m *v1alpha1.Mandate) bool {
+		return slices.ContainsFunc(m.Status.Problems, func(p v1alpha1.Problem) bool { return p.Message == message })
+	})
+	w.untilAction("resend", "a problem with the record", func(a *v1alpha1.MandateAction) bool {
+		return slices.ContainsFunc(a.Status.Problems, func(p v1alpha1.Problem) bool { return p.Message == message })
+	})
+	if sent := w.requests(control.CompleteApplication) + w.requests(control.ResendInvites); sent != 0 {
+		t.Errorf("%d calls were sent that are not recorded", sent)
+	}
+	w.emails(2)
+	allow()
+	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
+	w.actionCompletes("resend")
+	w.checkEmailed(control.Resend, 1)
 }
 
 // An id that cannot be recorded is recorded during a shutdown, if that is possible by then.

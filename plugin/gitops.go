@@ -42,13 +42,9 @@ func gitOpsWarning(object metav1.Object, field string) string {
 	return ""
 }
 
-func (s *session) warnIfAny(warning string) {
-	if warning != "" {
+// warnGitOps prints the warning, before the change: a patch takes the field away from its owners.
+func (s *session) warnGitOps(object metav1.Object, field string) {
+	if warning := gitOpsWarning(object, field); warning != "" {
 		s.warn("%s", warning)
 	}
-}
-
-// warnGitOps prints the warning.
-func (s *session) warnGitOps(object metav1.Object, field string) {
-	s.warnIfAny(gitOpsWarning(object, field))
 }

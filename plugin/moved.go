@@ -153,6 +153,8 @@ func mergeRecord(current, from *v1alpha1.ApplicationRecord) (merged *v1alpha1.Ap
 	case here.ApplicationID != nil && there.ApplicationID != nil && *here.ApplicationID != *there.ApplicationID:
 		return nil, fmt.Sprintf("it has the application %d here, and %d in the file: find out whose each one is",
 			*here.ApplicationID, *there.ApplicationID)
+	case here.ApplicationID != nil && there.ApplicationID != nil:
+		return keepCalls(merged, from), ""
 	case here.ApplicationID != nil, !isOwn && there.ApplicationID == nil:
 		return nil, ""
 	case create != nil && create.Sends > 0 && create.Result == "":
@@ -163,14 +165,20 @@ func mergeRecord(current, from *v1alpha1.ApplicationRecord) (merged *v1alpha1.Ap
 	}
 	merged.Spec.RecordUID, merged.Spec.ApplicationID = there.RecordUID, there.ApplicationID
 	merged.Spec.CreatedTime, merged.Spec.Individuals = there.CreatedTime, there.Individuals
-	for _, made := range ledger.DigestsOf(from) {
-		if !slices.Contains(here.Earlier, made) {
-			merged.Spec.Earlier = append(merged.Spec.Earlier, made)
-		}
-	}
+	keepCalls(merged, from)
 	if !mayExist {
 		merged.Spec.ServiceURL, merged.Spec.ServiceRef = there.ServiceURL, there.ServiceRef
 		merged.Spec.Reference, merged.Spec.Account = there.Reference, there.Account
 	}
 	return merged, ""
+}
+
+// keepCalls adds digests of the calls of another log, so that they are not made again. It returns nil if all are there.
+func keepCalls(merged, from *v1alpha1.ApplicationRecord) (changed *v1alpha1.ApplicationRecord) {
+	for _, made := range ledger.DigestsOf(from) {
+		if !slices.Contains(merged.Spec.Earlier, made) {
+			merged.Spec.Earlier, changed = append(merged.Spec.Earlier, made), merged
+		}
+	}
+	return changed
 }

@@ -3,7 +3,6 @@ package plugin
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -169,7 +168,7 @@ func (c *cluster) dryRun(ctx context.Context, manifests []plan.Manifest, objects
 		switch err := c.dryRunOf(ctx, stored[manifest.KeyOf()], merged); {
 		case err != nil && (!isRefused(err) && !isUntyped(err) || lacksRole(err)):
 			return err
-		case err != nil && made.Has(missingNamespace(err)): // a dry run makes none: this version's rules decide
+		case err != nil && made.Has(plan.MissingNamespace(err)): // a dry run makes none: this version's rules decide
 		case err != nil:
 			manifest.Refused = plan.RefusalOf(err)
 		default:
@@ -198,16 +197,6 @@ func (c *cluster) dryRunOf(ctx context.Context, stored client.Object, manifest *
 // lacksRole tells a user who may not apply an object from an admission that refuses it: both are Forbidden.
 func lacksRole(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource ")
-}
-
-// missingNamespace is the namespace whose absence an error is about; none if it is about something else.
-func missingNamespace(err error) plan.ObjectKey {
-	status, ok := errors.AsType[*apierrors.StatusError](err)
-	if !ok || !apierrors.IsNotFound(err) || status.ErrStatus.Details == nil ||
-		status.ErrStatus.Details.Kind != "namespaces" {
-		return plan.ObjectKey{}
-	}
-	return plan.ObjectKey{Kind: "Namespace", Name: status.ErrStatus.Details.Name}
 }
 
 // isUntyped is for a manifest whose fields the API server does not know, or not with such values. It calls that an

@@ -62,11 +62,10 @@ func (c *cluster) setSuspend(ctx context.Context, arguments []string, suspend bo
 				return err
 			}
 		}
-		warning := gitOpsWarning(object, strings.Join(field, ".")) // the patch takes the field away from its owners
+		c.warnGitOps(object, strings.Join(field, "."))
 		if err := c.patchSuspend(ctx, object, field, suspend); err != nil {
 			return err
 		}
-		c.warnIfAny(warning)
 		fmt.Fprintf(c.Out, "Set spec.%s of %s to %t.\n", strings.Join(field, "."), argument, suspend)
 	}
 	return nil

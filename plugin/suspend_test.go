@@ -39,13 +39,12 @@ func TestSuspend(t *testing.T) {
 	w.run("", 0, "wait", "acme")
 	w.emails(1)
 	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "default"}}
-	for field, managed := range map[string]bool{"maxPerHour": false, "suspend": true} {
-		value := map[string]string{"maxPerHour": "7", "suspend": "false"}[field]
-		patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"creation":{"`+field+`":`+value+`}}}`))
+	for creation, managed := range map[string]bool{`{"maxPerHour":7}`: false, `{"suspend":false}`: true} {
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"creation":`+creation+`}}`))
 		w.check(w.Patch(w.Context(), service, patch, client.FieldOwner("argocd-controller")))
 		out := w.run("", 0, "suspend", "idsvc/default")
 		if warned := strings.Contains(out, "Argo CD has set spec.creation.suspend"); warned != managed {
-			t.Errorf("Git has %s, and the command warns: %t\n%s", field, warned, out)
+			t.Errorf("Git has %s, and the command warns: %t\n%s", creation, warned, out)
 		}
 	}
 	w.contains(w.run("", 1, "suspend", "default"), "identityservice/NAME")

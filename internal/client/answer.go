@@ -230,8 +230,7 @@ func (a *answer) candidate() int64 {
 	if o.HasID() { // which may be that of a job
 		named = o.Get("application").Object().ID("id")
 	}
-	return cmp.Or(a.shown().ID("id"), a.located(), typed.ID("id"), o.ID("application_id"), named, o.ID("id"),
-		o.ID("mandate_id"))
+	return cmp.Or(a.shown().ID("id"), a.located(), typed.ID("id"), o.ID("application_id"), named, o.ID("id", "mandate_id"))
 }
 
 var applicationPath = regexp.MustCompile(`^(?:[^?#]*/(?:applications|mandates)/)?(\d+)/?(?:[?#].*)?$`)

@@ -205,8 +205,7 @@ func IsTurnedAway(err error) bool {
 	return e.Outcome == Unknown && e.Problem == nil && slices.Contains(statuses, e.Status)
 }
 
-// IsServiceFault reports whether a failure is about the service or the way to it, and not about what was asked. Other
-// requests would probably fail as well.
+// IsServiceFault reports whether a failure is about the service or the way to it: other requests may fail as well.
 func IsServiceFault(err error) bool {
 	return slices.Contains([]Kind{
 		KindCredentials, KindUnreachable, KindConnection, KindTimeout, KindServer, KindUnreadable,

@@ -76,7 +76,9 @@ var (
 		`(mandate|application).*(type|kind|categor)|(type|kind|categor).*(mandate|application)`)
 	documentList = regexp.MustCompile(`document`)
 	countryList  = regexp.MustCompile(`countr`)
-	otherList    = regexp.MustCompile(`status|state|reason|action|role|channel|source|link|error|meta`)
+	otherList    = regexp.MustCompile(`status|state|reason|action|role|channel|source`)
+	// aroundLists are names beside lists in an answer, and none of a group of entries.
+	aroundLists = regexp.MustCompile(`^((state|reason|action|role|channel|source|link|error)s?|status(es)?|meta(data)?)$`)
 )
 
 func (r *References) list(name string) *[]Reference {
@@ -109,7 +111,7 @@ func parseReferenceList(value wire.Value) []Reference {
 	}
 	var grouped []Reference
 	for _, m := range value.Object() {
-		if len(m.Value.List()) > 0 && !otherList.MatchString(wire.FoldName(m.Name)) {
+		if len(m.Value.List()) > 0 && !aroundLists.MatchString(wire.FoldName(m.Name)) {
 			grouped = append(grouped, parseReferenceList(m.Value)...)
 		}
 		references = append(references, parseReferenceMember(m))

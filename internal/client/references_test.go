@@ -64,6 +64,10 @@ func TestDecodeReferences(t *testing.T) {
 			"people":[{"id":1,"name":"KYC","code":"kyc","description":"People"}],
 			"companies":[{"id":2,"name":"KYB","code":"kyb"}]
 		}}`, onlyTypes},
+		"lists in groups by country": {
+			`{"document_types":{"United States":[{"id":9,"name":"Passport"}],"links":[{"id":1}]}}`,
+			References{DocumentTypes: all.DocumentTypes},
+		},
 		"map code to name": {`{"countries":{"BE":"Belgium"}}`, References{Countries: all.Countries}},
 		"map id to name":   {`{"document_types":{"9":"Passport"}}`, References{DocumentTypes: all.DocumentTypes}},
 		"map code to id": {

@@ -122,7 +122,7 @@ func supportedMethods(allow []string) []string {
 	})
 }
 
-// AllowedMethods asks with OPTIONS which methods complete or reject has; nil if the service does not say.
+// AllowedMethods asks with OPTIONS, which changes nothing, what methods complete or reject has; nil: it does not say.
 func (c *Client) AllowedMethods(ctx context.Context, op Operation, id int64) ([]string, error) {
 	q := newRequest(op, id)
 	q.method, q.effect = http.MethodOptions, effectNone

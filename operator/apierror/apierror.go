@@ -57,6 +57,18 @@ func IsRefusal(err error) bool {
 		apierrors.IsRequestEntityTooLargeError(err)
 }
 
+// MissingNamespace is the namespace whose absence an error of a write is about; "" if it is about something else.
+func MissingNamespace(err error) string {
+	var answered apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &answered) {
+		return ""
+	}
+	if details := answered.Status().Details; details != nil && details.Kind == "namespaces" {
+		return details.Name
+	}
+	return ""
+}
+
 // UnreadableError is the error of reading an object with fields that cannot be decoded. It names the fields, and no
 // values.
 type UnreadableError struct {

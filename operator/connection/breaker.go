@@ -65,8 +65,8 @@ const (
 // Login and reference data are tested by the controller of services. A read or a write is not invented: the next
 // reconciliation that has one to make is the test. A write may e-mail people and its answer may get lost, so the
 // reference data is read first: during an outage no create is risked. If nobody waits to make a call of the class that
-// failed, a success of another class closes the circuit, but the next failure of the former opens it at once. If nobody
-// uses the connection after writes have failed, the reference data is read for that. Reads come by themselves.
+// failed, a success of another class closes the circuit, but the next failure of the former opens it at once. So
+// does the reference data, if those who waited to make a write have gone since it was read.
 //
 // It is our own, because the libraries do not fit: with gobreaker the pause is fixed, and with both gobreaker and
 // failsafe-go any call is the test, and nothing tells those who wait that the pause is over.
@@ -82,7 +82,7 @@ type CircuitBreaker struct {
 	cause       string      // of the failure, for people
 	since       time.Time   // of the last change of state
 	pause       pause       // while the circuit is open
-	unused      *time.Timer // while it is half-open
+	abandoned   *time.Timer // while it is half-open: looks whether anybody makes the test
 	tested      bool        // half-open for Write: the reference data was read
 	failures    [classes]int
 	permissions permissions
@@ -134,7 +134,7 @@ func (b *CircuitBreaker) MayRetry() bool {
 func (b *CircuitBreaker) AwaitsProbe() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.permissions.doubtful || b.state == HalfOpen && (!b.byReconciliation() || b.isUnused())
+	return b.permissions.doubtful || b.state == HalfOpen && !b.byReconciliation()
 }
 
 // Permit says that the user may read applications, although the reference data is forbidden.
@@ -260,7 +260,7 @@ func threshold(class Class, result client.OperationResult) int {
 func (b *CircuitBreaker) setState(state State, class Class, kind client.Kind) {
 	b.endTimers()
 	if state == HalfOpen {
-		b.unused = time.AfterFunc(minPause, b.testIfUnused)
+		b.abandoned = time.AfterFunc(minPause, b.closeIfAbandoned)
 	}
 	b.state = state
 	b.class, b.kind = class, kind
@@ -268,26 +268,26 @@ func (b *CircuitBreaker) setState(state State, class Class, kind client.Kind) {
 	b.tested = false
 }
 
-// testIfUnused has the controller of services test a half-open circuit that nobody else tests any more, because those
-// who waited for that were suspended or deleted.
-func (b *CircuitBreaker) testIfUnused() {
-	b.mu.Lock()
-	if b.unused != nil {
-		b.unused.Reset(minPause)
-	}
-	unused := b.state == HalfOpen && b.isUnused()
-	b.mu.Unlock()
-	if unused {
-		b.notify(true)
-	}
+// closeIfAbandoned closes a circuit whose test nobody makes any more: those who waited for a write were suspended or
+// deleted after the reference data was read. Without it, a subscription would wait for the next poll.
+func (b *CircuitBreaker) closeIfAbandoned() {
+	b.update(func() (closes bool) {
+		if b.abandoned != nil {
+			b.abandoned.Reset(minPause)
+		}
+		if closes = b.tested && !b.isAwaited() && sum(&b.counts[using]) == 0; closes {
+			b.setState(Closed, None, "")
+		}
+		return closes
+	})
 }
 
 func (b *CircuitBreaker) endTimers() {
 	b.pause.end()
-	if b.unused != nil {
-		b.unused.Stop()
+	if b.abandoned != nil {
+		b.abandoned.Stop()
 	}
-	b.unused = nil
+	b.abandoned = nil
 }
 
 // TestNow ends the pause of an open circuit.
@@ -380,11 +380,6 @@ func (b *CircuitBreaker) admits(class Class, counted *[classes]int) bool {
 // isAwaited reports whether anybody waits to make a call of the class that failed.
 func (b *CircuitBreaker) isAwaited() bool {
 	return b.counts[waiting][b.class]+b.counts[offered][b.class] > 0
-}
-
-// isUnused reports whether writes have failed, and nobody waits to make one, or uses the connection.
-func (b *CircuitBreaker) isUnused() bool {
-	return b.class == Write && !b.isAwaited() && sum(&b.counts[using]) == 0
 }
 
 // OnlyWritesFail reports whether the circuit is not closed, and the connection may be used to find applications again.

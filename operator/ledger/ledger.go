@@ -228,8 +228,7 @@ func isLost(err error) bool {
 
 // isNamespaceGone reports whether a create failed because the namespace is being deleted, or does not exist.
 func isNamespaceGone(err error) bool {
-	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) ||
-		apierrors.IsNotFound(err) && detailsOf(err).Kind == "namespaces"
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || apierror.MissingNamespace(err) != ""
 }
 
 func detailsOf(err error) metav1.StatusDetails {

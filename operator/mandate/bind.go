@@ -14,7 +14,6 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
-	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // RecoveredBy is how the application of a create without a clear answer became known.
@@ -322,18 +321,12 @@ func (r *creator) skipCandidate(id int64, result candidateResult) {
 		made.next = r.facts.now.Add(min(candidateRetryInterval<<(made.tries-1), maxCandidatePause))
 	case result == candidateIncomplete && made.tries < 2: // a read may lag behind the create, and shows less than it will
 		made.next = r.facts.now.Add(lagAllowance)
-	case result == candidateIncomplete && r.isAwaitedCandidate(id):
-		made.next = r.facts.now.Add(min(lagAllowance<<(made.tries-1), time.Hour))
+	case result == candidateIncomplete && id == r.facts.record.candidate && r.facts.record.isAwaited(r.facts.now):
+		made.next = r.facts.now.Add(min(lagAllowance<<(made.tries-1), maxCandidatePause))
 	}
 	known.reads[id] = made
 	r.learn(func(s *localState) { s.candidateReads = &known })
 	r.selectCandidates()
-}
-
-// isAwaitedCandidate reports whether an id is what the answer to the create has shown, and the service may still create
-// the application.
-func (r *creator) isAwaitedCandidate(id int64) bool {
-	return id == r.facts.record.candidate && ledger.Within(acceptedPeriod, r.facts.record.started, r.facts.now)
 }
 
 // forgetFound drops what was read of an application that is not this Mandate's after all.

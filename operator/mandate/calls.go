@@ -44,7 +44,7 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 	call, about := r.nextCall(order, started)
 	// Not cut short: a begin whose answer is lost counts as a call that may have been sent.
 	ctx = context.WithoutCancel(ctx)
-	if marked, err := r.deleter.mark(ctx, &call); !marked {
+	if marked, err := r.deleter.markArchiving(ctx, &call); !marked {
 		r.learnUnsent(call.Nonce) // the mark may be there all the same
 		return err
 	}

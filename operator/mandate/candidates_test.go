@@ -265,3 +265,28 @@ func TestNamedApplicationsThatAreNotComplete(t *testing.T) {
 		}
 	}
 }
+
+// The id that the answer to the create has shown is read for a day, with longer pauses: the service creates later.
+func TestOwnCandidateIsReadForADay(t *testing.T) {
+	t.Parallel()
+	missing := failure(idv.OpRetrieveApplication, idv.Refused, idv.KindNotFound)
+	service := &failingService{id: 7, err: missing, reads: map[int64]int{}}
+	shared := NewReconciler(Config{})
+	var last time.Duration
+	for after := time.Duration(0); after < 2*day; after += time.Minute {
+		r := lost(shared, service, now.Add(after), "8", "")
+		r.facts.record = recordFacts{result: v1alpha1.CallAccepted, firstStarted: now, candidate: 7}
+		r.creator.selectCandidates()
+		before := service.reads[7]
+		r.readAll(t.Context())
+		if service.reads[7] > before {
+			last = after
+		}
+	}
+	if most, least := 40, 24; service.reads[7] > most || service.reads[7] < least {
+		t.Errorf("it is read %d times, want %d to %d", service.reads[7], least, most)
+	}
+	if last < day-time.Hour || last > day+time.Hour {
+		t.Errorf("it is last read after %s", last)
+	}
+}

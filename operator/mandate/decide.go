@@ -8,6 +8,7 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/lifecycle"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 const (
@@ -330,6 +331,11 @@ func (r *recordFacts) sent() bool { return r.sends > 0 }
 
 // accepted: the service creates later, or its answer showed an id that may not be the application's.
 func (r *recordFacts) accepted() bool { return r.result == v1alpha1.CallAccepted }
+
+// isAwaited: the service has accepted the create not long ago.
+func (r *recordFacts) isAwaited(now time.Time) bool {
+	return r.accepted() && ledger.Within(acceptedPeriod, r.firstStarted, now)
+}
 
 // isOpen: a create may be under way, or nobody knows what became of it.
 func (r *recordFacts) isOpen() bool { return r.sent() && r.answer == "" && !r.accepted() }

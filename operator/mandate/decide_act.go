@@ -466,7 +466,7 @@ func decideDeletedMissing(f facts) decision {
 }
 
 // forgotten: no record says any more which service and account have the application, and this process does not know it.
-func forgotten(f facts) bool { return !f.record.exists() && !f.observe.ownAccount }
+func forgotten(f facts) bool { return f.record.lookup == recordMissing && !f.observe.ownAccount }
 
 // decideOrder sends what deletionPolicy says, and waits until the service shows it: what an answer says may
 // never come true.

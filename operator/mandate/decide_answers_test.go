@@ -156,7 +156,7 @@ func answers() map[string]decideCase {
 		"an accepted create that no read shows yet": {
 			facts: bound(func(f *facts) {
 				f.application, f.observe.seen = applicationFacts{lookup: applicationMissing}, false
-				f.record.result = v1alpha1.CallAccepted
+				f.record = sent(time.Hour, func(r *recordFacts) { r.result = v1alpha1.CallAccepted })
 				f.createdTime, f.observe.missingSince = now.Add(-time.Hour), now.Add(-30*time.Minute)
 			}),
 			want: waitFor(v1alpha1.ReasonConfirming, 450*time.Second),

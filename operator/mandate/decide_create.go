@@ -133,7 +133,7 @@ func decideUnknown(f facts) decision {
 		return decideCandidate(f)
 	case r.answer == v1alpha1.AnswerIDTooLarge:
 		return wait(v1alpha1.ReasonApplicationIDTooLarge)
-	case r.accepted() && ledger.Within(acceptedPeriod, r.firstStarted, f.now):
+	case r.isAwaited(f.now):
 		return waitFor(v1alpha1.ReasonCreateAccepted, time.Hour)
 	case r.accepted(), r.answer == v1alpha1.AnswerDuplicate, r.sends >= ledger.MaxSends(v1alpha1.CallCreate),
 		!withinCreateWindow(r.firstStarted, f.now), deadlinePassed(f):

@@ -49,8 +49,8 @@ func deletions() map[string]decideCase {
 			why: "it would be created after the Mandate has gone",
 			facts: bound(func(f *facts) {
 				f.deletion, f.observe.seen = deletion(), false
-				f.record = recordFacts{lookup: recordFound, id: 7, result: v1alpha1.CallAccepted}
-				f.createdTime = now.Add(-time.Minute)
+				f.record = sent(time.Minute, func(r *recordFacts) { r.id, r.result = 7, v1alpha1.CallAccepted })
+				f.createdTime = f.record.firstStarted
 				f.application = applicationFacts{lookup: applicationMissing}
 			}),
 			want: waitFor(v1alpha1.ReasonDeletionWaiting, time.Minute),

@@ -105,9 +105,7 @@ func wasDeleted(f facts) bool {
 }
 
 // mayCome: the service has accepted the create, and nobody has seen the application. It may still come.
-func mayCome(f facts) bool {
-	return f.record.accepted() && !f.observe.seen && ledger.Within(acceptedPeriod, f.createdTime, f.now)
-}
+func mayCome(f facts) bool { return f.record.isAwaited(f.now) && !f.observe.seen }
 
 // lags: a new application that was never seen may not be visible yet.
 func lags(f facts) bool { return !f.observe.seen && ledger.Within(lagAllowance, f.createdTime, f.now) }

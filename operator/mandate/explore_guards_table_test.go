@@ -324,8 +324,8 @@ func guards() map[string]explore.Guard {
 		},
 		"an accepted create is final": {
 			Why: "the service may carry it out later, and find the reference free twice", File: "decide_create.go",
-			Old:      "	case r.accepted() && ledger",
-			Off:      "	case ON && r.accepted() && ledger",
+			Old:      "	case r.isAwaited(f.now):",
+			Off:      "	case ON && r.isAwaited(f.now):",
 			CaughtBy: "TestDecide", Fails: "TestDecide/an_accepted_create_is_never_sent_again",
 		},
 		"an accepted create is recorded": {

@@ -353,7 +353,7 @@ func (r *reconciliation) mismatchProblems(field, reason string) []v1alpha1.Probl
 		message = "The ApplicationRecord is about another base URL than that of the service."
 	case f.record.full:
 		message = "The ApplicationRecord cannot hold another call."
-	case f.record.lookup == recordMissing && forgotten(*f):
+	case forgotten(*f):
 		message = "The ApplicationRecord is gone, and nothing shows that this account has the application."
 	default:
 		return nil

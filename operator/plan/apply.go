@@ -194,3 +194,8 @@ func dropOldEvidence(item *planned, m *v1alpha1.Mandate) {
 
 // RefusalOf is why the API server refuses an object, without what it quotes of it.
 func RefusalOf(err error) string { return apierror.Redact(err).Error() }
+
+// MissingNamespace is the namespace that the API server says an object lacks; none if it says something else.
+func MissingNamespace(err error) ObjectKey {
+	return ObjectKey{Kind: "Namespace", Name: apierror.MissingNamespace(err)}
+}

@@ -128,17 +128,13 @@ func ownedSpec(entry *metav1.ManagedFieldsEntry) *fieldpath.Set {
 
 // FieldOwners are the field managers that have set a field of the spec, such as "creation.suspend", or a part of it.
 func FieldOwners(object metav1.Object, field string) sets.Set[string] {
-	owners := sets.Set[string]{}
-	parent, name, nested := strings.Cut(field, ".")
-	if !nested {
-		parent, name = "", field
-	}
-	element := fieldpath.PathElement{FieldName: &name}
+	owners, path := sets.Set[string]{}, strings.Split(field, ".")
 	for _, entry := range object.GetManagedFields() {
 		owned := ownedSpec(&entry)
-		if nested {
+		for _, parent := range path[:len(path)-1] {
 			owned = owned.WithPrefix(fieldpath.PathElement{FieldName: &parent})
 		}
+		element := fieldpath.PathElement{FieldName: &path[len(path)-1]}
 		if owned.Members.Has(element) || !owned.WithPrefix(element).Empty() {
 			owners.Insert(entry.Manager)
 		}

@@ -158,10 +158,11 @@ var joints = strings.NewReplacer("_", "", "-", "", " ", "")
 // FoldName removes what the interface leaves open: letter case, and the characters that join words ('_', '-', space).
 // Not documented: our reading. A '.' joins no words: "in.review" is a state that the interface does not name.
 func FoldName(name string) string {
-	if folded := strings.ToLower(joints.Replace(name)); folded == "" || name[0] != '_' {
-		return folded
+	folded := strings.ToLower(joints.Replace(name))
+	if folded != "" && name[0] == '_' { // "_id" is another member than "id"
+		folded = "_" + folded
 	}
-	return "_" + strings.ToLower(joints.Replace(name)) // "_id" is another member than "id"
+	return folded
 }
 
 // SameName reports whether two names have the same folded form. A long name is none that is asked for.

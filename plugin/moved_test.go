@@ -33,8 +33,11 @@ func TestImportedCallsAreNotMadeAgain(t *testing.T) {
 	if ledger.WasMade(merged, &review) { // it was not sent
 		t.Error("a review that was not sent counts as made")
 	}
-	merged.Spec.Salt = "another"
-	if again, _ := mergeRecord(merged, from); again != nil && len(again.Spec.Earlier) != len(merged.Spec.Earlier) {
-		t.Errorf("the second import makes %q of %q", again.Spec.Earlier, merged.Spec.Earlier)
+	if again, problem := mergeRecord(merged, from); again != nil || problem != "" {
+		t.Errorf("a second import changes %+v, and asks for %q", again, problem)
+	}
+	current.Spec.ApplicationID = new(int64(7)) // a person has adopted it
+	if adopted, _ := mergeRecord(current, from); adopted == nil || len(adopted.Spec.Earlier) != 2 {
+		t.Errorf("the record of what was adopted here keeps %+v, want two digests", adopted)
 	}
 }
