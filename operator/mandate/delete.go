@@ -65,7 +65,7 @@ func (r *deleter) ordersStill(live *v1alpha1.Mandate) bool {
 }
 
 // markArchiving says at the Mandate that its application is to be archived, before the record does: the record may go
-// first with its namespace, and archiving may e-mail individuals. The mark of a request that may have been sent stays. A
+// first with its namespace, and archiving may e-mail people. The mark of a request that may have been sent stays. A
 // deletion e-mails nobody, is repeated, and needs no mark. It reports false if the call has to wait.
 func (r *deleter) markArchiving(ctx context.Context, call *v1alpha1.Call) (bool, error) {
 	marked := engine.ArchivingCall(r.mandate)
