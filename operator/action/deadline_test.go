@@ -9,6 +9,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/test/await"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -48,6 +49,20 @@ func TestCallsHaveADeadline(t *testing.T) {
 		}
 		if got := service.timeLeft > 0 && service.timeLeft <= time.Minute; got != bounded {
 			t.Errorf("%s: the service has %s to answer", s, service.timeLeft)
+		}
+	}
+}
+
+// The monotonic clock stops while the machine sleeps. What a call was looked at for may have changed meanwhile, and after
+// hours, another operator may have ended it.
+func TestCallsAfterTheMachineSlept(t *testing.T) {
+	t.Parallel()
+	for seconds, want := range map[uint32]step{0: stepSend, 2: stepVerify, 3600: stepEnd} {
+		before := time.Now()
+		f := own(callFacts{phase: verified, started: before, looked: before})
+		f.now = await.Asleep(before, seconds)
+		if got := decide(f).Step; got != want {
+			t.Errorf("after %d seconds of sleep: %s, want %s", seconds, got, want)
 		}
 	}
 }

@@ -33,8 +33,8 @@ func decideCall(f facts) decision {
 func decideSend(f facts) decision {
 	c := f.call
 	return cmp.Or(
-		when(f.now.Sub(c.started) > f.handover/2, perform(stepEnd)),
-		when(c.phase == verified && f.now.Sub(c.looked) <= engine.MaxLookAge, perform(stepSend)),
+		when(engine.Elapsed(c.started, f.now) > f.handover/2, perform(stepEnd)),
+		when(c.phase == verified && engine.Elapsed(c.looked, f.now) <= engine.MaxLookAge, perform(stepSend)),
 		when(c.looks >= engine.MaxLooks, perform(stepEnd)),
 		perform(stepVerify),
 	)

@@ -55,7 +55,7 @@ func brokenPromise(f *facts, got decision) string {
 	_, shown := conditionSpecs[got.Reason]
 	switch got.Step {
 	case stepSend:
-		if c := f.call; c.phase != verified || f.now.Sub(c.looked) > time.Second || f.now.Sub(c.started) > f.handover/2 {
+		if c := f.call; c.phase != verified || f.now.Sub(c.looked) > time.Second || engine.Elapsed(c.started, f.now) > f.handover/2 {
 			return "without a call of its own, or twice, or late, or without a last look"
 		}
 	case stepBegin:

@@ -42,7 +42,7 @@ func guardsOfTime() map[string]explore.Guard {
 	return map[string]explore.Guard{
 		"first half of the handover": {
 			Why: "another operator may end the call, and a person order another one", File: callsFile,
-			Old: "		when(f.now.Sub(c.started) > f.handover/2,", Off: "		when(ON && f.now.Sub(c.started) > f.handover/2,",
+			Old: "		when(engine.Elapsed(c.started, f.now) > f.handover/2,", Off: "		when(ON && engine.Elapsed(c.started, f.now) > f.handover/2,",
 			CaughtBy: within, Fails: "A7: .* may soon end",
 		},
 		"handover from before the begin": {
@@ -52,8 +52,8 @@ func guardsOfTime() map[string]explore.Guard {
 		},
 		"age of the last look": {
 			Why: "a user may have suspended the Mandate since", File: callsFile,
-			Old:      "verified && f.now.Sub(c.looked) <= engine.MaxLookAge,",
-			Off:      "verified && (!ON || f.now.Sub(c.looked) <= engine.MaxLookAge),",
+			Old:      "verified && engine.Elapsed(c.looked, f.now) <= engine.MaxLookAge,",
+			Off:      "verified && (!ON || engine.Elapsed(c.looked, f.now) <= engine.MaxLookAge),",
 			CaughtBy: within, Fails: "A7: .* long after the last look",
 		},
 		"age of a slow look": {

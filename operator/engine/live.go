@@ -20,6 +20,12 @@ const (
 	MaxLooks = 5
 )
 
+// Elapsed is the time from one time of this process to another. The monotonic clock stops while a machine sleeps, and
+// the time of day can be set back: the one by which more time has passed counts.
+func Elapsed(since, now time.Time) time.Duration {
+	return max(now.Sub(since), now.Round(0).Sub(since.Round(0)))
+}
+
 // MetadataOf is an object of a kind of ours by its metadata alone. What is read of it, or returned by a patch of it,
 // has no personal data.
 func MetadataOf(kind string, key client.ObjectKey) *metav1.PartialObjectMetadata {

@@ -240,7 +240,7 @@ func (r *reconciliation) ordersStill(ctx context.Context, live *v1alpha1.Mandate
 // long ago that it may not, as with a slow API server, it is read again.
 func (r *reconciliation) showsStill(ctx context.Context) bool {
 	entry := r.attempted()
-	if entry == nil || entry.Evidence == "" || r.facts.now.Sub(r.local().read) <= engine.MaxLookAge {
+	if entry == nil || entry.Evidence == "" || engine.Elapsed(r.local().read, r.facts.now) <= engine.MaxLookAge {
 		return true
 	}
 	before, stage := contentOf(r.matching.Individuals, true), r.facts.application.stage

@@ -54,7 +54,7 @@ func (r *creator) ordersStill(ctx context.Context, live *v1alpha1.Mandate) bool 
 	if live.Status.ApplicationID != nil {
 		return false
 	}
-	if usesSecrets(r.mandate) && r.now().Sub(r.inputsRead) < engine.MaxLookAge {
+	if usesSecrets(r.mandate) && engine.Elapsed(r.inputsRead, r.now()) < engine.MaxLookAge {
 		r.facts.attempt.looked = r.inputsRead // the look is as old as that of the Secrets
 		return true
 	}

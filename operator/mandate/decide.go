@@ -486,10 +486,10 @@ func (a attemptFacts) decide(f facts) decision {
 		// The record says so already: it was written before the request went out.
 		return waitFor(v1alpha1.ReasonSettling, f.settleDelay)
 	case a.phase == attemptAnswered, a.phase == attemptWithdrawn, a.phase == attemptUnsent, create && deadlinePassed(f),
-		f.now.Sub(a.started) > f.settleDelay/2:
+		engine.Elapsed(a.started, f.now) > f.settleDelay/2:
 		// Too late is when another operator may soon take this call for a lost one.
 		return decision{Step: stepConclude}
-	case a.phase == attemptVerified && f.now.Sub(a.looked) <= engine.MaxLookAge:
+	case a.phase == attemptVerified && engine.Elapsed(a.looked, f.now) <= engine.MaxLookAge:
 		return decision{Step: stepSend}
 	case a.looks >= engine.MaxLooks:
 		return decision{Step: stepConclude}

@@ -121,7 +121,7 @@ func holdSend(t *rapid.T, f facts) {
 	if f.now.Sub(a.looked) > time.Second {
 		t.Fatalf("sends a call long after the last look: %+v", f)
 	}
-	if f.now.Sub(a.started) > f.settleDelay/2 {
+	if engine.Elapsed(a.started, f.now) > f.settleDelay/2 {
 		t.Fatalf("sends a call that another process may soon take for lost: %+v", f)
 	}
 	if a.kind == v1alpha1.CallCreate && deadlinePassed(f) {

@@ -6,6 +6,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/lifecycle"
+	"github.com/mandate-io/idv/internal/test/await"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -320,6 +321,16 @@ func lostCalls() map[string]decideCase {
 			}),
 			want: decision{Step: stepConclude},
 		},
+		"a call that was looked at before the machine slept": {
+			why:   "the monotonic clock stops meanwhile; the Mandate may have changed",
+			facts: decided(completeSeen, func(f *facts) { slept(f, calling(v1alpha1.CallComplete, attemptVerified), 2) }),
+			want:  decision{Step: stepVerify},
+		},
+		"a create that was looked at before the machine slept for hours": {
+			why:   "another operator may have ended it, and a person ordered another one",
+			facts: decided(completeSeen, func(f *facts) { slept(f, creating(attemptVerified), 3600) }),
+			want:  decision{Step: stepConclude},
+		},
 		"createBefore says nothing of other calls": {
 			facts: decided(completeSeen, func(f *facts) {
 				f.attempt, f.create.createBefore = calling(v1alpha1.CallComplete, attemptVerified), now.Add(-day)
@@ -332,6 +343,13 @@ func lostCalls() map[string]decideCase {
 // calling is a call that this reconciliation has just begun.
 func calling(kind v1alpha1.CallKind, phase attemptPhase) attemptFacts {
 	return attemptFacts{kind: kind, phase: phase, started: now, looked: now}
+}
+
+// slept has the machine sleep after the last look of a call.
+func slept(f *facts, call attemptFacts, seconds uint32) {
+	f.now = time.Now()
+	call.started, call.looked = f.now, f.now
+	f.attempt, f.now = call, await.Asleep(f.now, seconds)
 }
 
 // creating is a create that this reconciliation has just begun.

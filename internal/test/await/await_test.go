@@ -86,3 +86,11 @@ func TestSlowdown(t *testing.T) {
 		t.Errorf("stretched to %s", got)
 	}
 }
+
+func TestAsleep(t *testing.T) {
+	before := time.Now()
+	after := await.Asleep(before, 3600)
+	if monotonic, day := after.Sub(before), after.Round(0).Sub(before.Round(0)); monotonic != 0 || day != time.Hour {
+		t.Errorf("%v passed by the monotonic clock, want 0, and %v by the time of day, want an hour", monotonic, day)
+	}
+}
