@@ -76,6 +76,14 @@ func TestAccountsShareNothing(t *testing.T) {
 	stats, err := b.Stats(t.Context())
 	noError(t, err)
 	wantEqual(t, "creates in b", int64(1), stats.Requests(control.CreateApplication))
+	creates := control.RequestQuery{Operation: control.CreateApplication}
+	for user, count := range map[*testService]int{a: 2, b: 1, s: 3} {
+		_, err = user.VerifyRequests(t.Context(), creates, count)
+		noError(t, err)
+	}
+	creates.Account = "a"
+	_, err = b.VerifyRequests(t.Context(), creates, 2)
+	noError(t, err)
 	overview, err := s.Overview(t.Context())
 	noError(t, err)
 	wantEqual(t, "accounts", []string{"a", "b"}, overview.Accounts)
@@ -174,10 +182,12 @@ accounts:
 
 func TestApplicationsThatMakeNoSense(t *testing.T) {
 	for individuals, want := range map[string]string{
-		"[]":                                 "accounts[0].applications[1]: individuals: not all are valid",
-		"[{email: nobody}]":                  "accounts[0].applications[1]: individuals: not all are valid",
-		"[{email: a@example.com}], name: ''": "accounts[0].applications[1]: name: must have",
+		"[]":                                 "individuals: must be a list of at least one object",
+		"[{}, {email: nobody}]":              "individuals[1].email: must be an e-mail address",
+		"[{date_of_birth: 31.01.1990}]":      "individuals[0].date_of_birth: must be a date written YYYY-MM-DD",
+		"[{email: a@example.com}], name: ''": "name: must have",
 	} {
+		want = "accounts[0].applications[1]: " + want
 		file := "accounts: [{applications: [{name: A, mandate_type: kyc, individuals: [{}]}, {mandate_type: kyc, " +
 			"individuals: " + individuals + "}]}]"
 		if !strings.Contains(individuals, "name") {

@@ -44,13 +44,18 @@ func list[Out any](path, summary string, handle func(a *account, after int64) Ou
 // write is a route that takes an object, and shows what there is afterwards.
 func write[In, Out any](method, path, summary string, handle func(*account, In) (Out, error)) controlRoute {
 	return controlRoute{method, path, summary, *new(In), *new(Out), func(a *account, r *http.Request) (any, error) {
-		var in In
-		where := "GET " + control.Prefix + "/ lists the fields"
-		if err := strictjson.Decode(http.MaxBytesReader(nil, r.Body, bodyLimit), &in, where); err != nil {
+		in, err := decode[In](r)
+		if err != nil {
 			return nil, err
 		}
 		return handle(a, in)
 	}}
+}
+
+func decode[In any](r *http.Request) (in In, err error) {
+	where := "GET " + control.Prefix + "/ lists the fields"
+	err = strictjson.Decode(http.MaxBytesReader(nil, r.Body, bodyLimit), &in, where)
+	return in, err
 }
 
 // remove is a route that removes something. It has no bodies.
@@ -76,7 +81,7 @@ func (s *Service) routeControl() {
 				writeJSON(w, http.StatusForbidden, control.Failure{Error: err.Error()})
 				return
 			}
-			a, err := s.controlled(r)
+			a, err := s.controlled(r.URL.Query().Get(control.AccountParameter))
 			var body any
 			if err == nil {
 				body, err = route.handle(a, r)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,16 +13,6 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
-
-// maxClockYears keeps every duration from overflowing.
-const maxClockYears = 100
-
-var clockRange = fmt.Sprintf("must be within %d years of the time of this machine", maxClockYears)
-
-func outOfClockRange(t time.Time) bool {
-	now := time.Now()
-	return t.After(now.AddDate(maxClockYears, 0, 0)) || t.Before(now.AddDate(-maxClockYears, 0, 0))
-}
 
 func (a *account) overview() control.Overview {
 	emails, applications := a.data.Outbox(), a.data.Applications()
@@ -64,21 +55,47 @@ func (a *account) requests(after int64) []control.Request {
 }
 
 // verifyRequests is an error that lists the requests, unless there are as many as wanted.
-func (a *account) verifyRequests(wanted control.RequestVerification) ([]control.Request, error) {
+func (a *account) verifyRequests(r *http.Request) (any, error) {
+	wanted, err := decode[control.RequestVerification](r)
+	if err != nil {
+		return nil, err
+	}
+	wanted.Account = cmp.Or(wanted.Account, r.URL.Query().Get(control.AccountParameter))
+	if _, err := a.service.controlled(wanted.Account); err != nil {
+		return nil, err
+	}
+	operations := append(control.Operations(), control.Unknown)
+	if err := checkWanted(wanted.Count, "operation", wanted.Operation, operations); err != nil {
+		return nil, err
+	}
 	got, complete := a.service.journal.selected(wanted.RequestQuery)
 	if !complete {
 		return nil, &state.RefusedError{Reason: "the journal has no room for all requests; empty it at the start of a test"}
 	}
-	return got, verify("requests", wanted.Count, got, func(r control.Request) string {
+	return got, verify("requests", *wanted.Count, got, func(r control.Request) string {
 		return fmt.Sprintf("%s %s: %d", r.Method, r.Path, r.Status)
 	})
 }
 
 func (a *account) verifyEmails(wanted control.EmailVerification) ([]control.Email, error) {
+	if err := checkWanted(wanted.Count, "kind", wanted.Kind, control.EmailKinds()); err != nil {
+		return nil, err
+	}
 	got := slices.DeleteFunc(a.outbox(0), func(e control.Email) bool { return !wanted.Matches(e) })
-	return got, verify("e-mails", wanted.Count, got, func(e control.Email) string {
+	return got, verify("e-mails", *wanted.Count, got, func(e control.Email) string {
 		return fmt.Sprintf("%s of application %d", e.Kind, e.ApplicationID)
 	})
+}
+
+// checkWanted refuses what would count nothing because of a mistake.
+func checkWanted[T ~string](count *int, field string, value T, known []T) error {
+	if value != "" && !slices.Contains(known, value) {
+		return fmt.Errorf("%s: must be one of %v", field, known)
+	}
+	if count == nil {
+		return errors.New("count: is required; 0 means none")
+	}
+	return nil
 }
 
 func verify[T any](what string, count int, got []T, describe func(T) string) error {
@@ -101,22 +118,19 @@ type wantedTime struct {
 }
 
 func (a *account) setClock(wanted wantedTime) (control.Clock, error) {
-	now, err := time.Parse(time.RFC3339, wanted.Now)
+	now, err := control.ParseTime("now", wanted.Now)
 	if err != nil {
-		return control.Clock{}, errors.New("now: must be a time in RFC 3339 format, for example 2026-01-31T12:00:00Z")
-	}
-	if outOfClockRange(now) {
-		return control.Clock{}, fmt.Errorf("now: %s", clockRange)
+		return control.Clock{}, err
 	}
 	a.clock.Set(now)
 	return a.time(), nil
 }
 
 func (a *account) advanceClock(step control.ClockStep) (control.Clock, error) {
-	const longest = int64(2 * maxClockYears * 366 * 24 * time.Hour / time.Second)
-	by := time.Duration(step.Seconds) * time.Second
-	if step.Seconds > longest || step.Seconds < -longest || outOfClockRange(a.clock.Now().Add(by)) {
-		return control.Clock{}, fmt.Errorf("seconds: the new time %s", clockRange)
+	const longest = 2 * control.MaxClockYears * 366 * 24 * 60 * 60 // leaves the range from every time
+	by := time.Duration(min(max(step.Seconds, -longest), longest)) * time.Second
+	if err := control.CheckTime("seconds: the new time", a.clock.Now().Add(by)); err != nil {
+		return control.Clock{}, err
 	}
 	return control.Clock{Now: a.clock.Advance(by)}, nil
 }

@@ -14,8 +14,9 @@ func controlRoutes() []controlRoute {
 		list("/journal", "list the requests of all accounts, oldest first; ?after=SEQUENCE skips the earlier ones",
 			(*account).requests),
 		remove("/journal", "empty the journal", func(a *account) { a.service.journal.clear() }),
-		write("POST", "/verify/requests", `count requests: {"operation","method","path","status","reference","account",`+
-			`"count"}; 409 if there are not as many`, (*account).verifyRequests),
+		{"POST", "/verify/requests", `count requests of all accounts, or of the one that is named: {"operation","method",` +
+			`"path","status","reference","account","count"}; 409 if there are not as many`,
+			control.RequestVerification{}, []control.Request{}, (*account).verifyRequests},
 		write("POST", "/verify/emails", `count e-mails: {"address","kind","reference","individual_reference","count"}; `+
 			`409 if there are not as many`, (*account).verifyEmails),
 		show("GET", "/applications", "list the applications in short form", func(a *account) []control.Application {

@@ -94,6 +94,7 @@ func TestControlRefuses(t *testing.T) {
 // People type these requests without the help of Go's types.
 func TestControlNamesTheFieldOfABadBody(t *testing.T) {
 	const badTime = "now: must be a time in RFC 3339 format, for example 2026-01-31T12:00:00Z"
+	const badCount = "count: is required; 0 means none"
 	const badRoute = "no such route or method; GET /sandbox/v1/ lists the routes"
 	s := startSandbox(t, sandbox.Options{})
 	cases := map[string]struct {
@@ -119,6 +120,21 @@ func TestControlNamesTheFieldOfABadBody(t *testing.T) {
 		"a sequence number in words": {"GET", "/outbox?after=soon", "", "after: must be a sequence number"},
 		"a switch that takes no list": {
 			"PUT", "/dialects", `{"wrap": []}`, `dialect switch wrap cannot be "[]"; use one of none, data`,
+		},
+		"an operation that is none": {
+			"POST", "/verify/requests", `{"operation": "create_aplication", "count": 0}`,
+			fmt.Sprint("operation: must be one of ", append(control.Operations(), control.Unknown)),
+		},
+		"a kind that is none": {
+			"POST", "/verify/emails", `{"kind": "Invite", "count": 0}`, "kind: must be one of [invite resend reset notice]",
+		},
+		"an account that is none": {
+			"POST", "/verify/requests", `{"account": "a", "count": 0}`, `account: there is no account "a" (not found)`,
+		},
+		"requests without a count": {"POST", "/verify/requests", `{"reference": "a"}`, badCount},
+		"e-mails without a count":  {"POST", "/verify/emails", `{"address": "jane@example.com"}`, badCount},
+		"a status in words": {
+			"POST", "/verify/requests", `{"status": "ok", "count": 0}`, "status: must be an integer, not a JSON string",
 		},
 		"no such route":  {"GET", "/nothing", "", badRoute},
 		"no such method": {"GET", "/play", "", badRoute},

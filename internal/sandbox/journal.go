@@ -27,7 +27,8 @@ func (j *journal) add(a *account, r *request) (sequence int64) {
 	entry := control.Request{
 		Time: a.clock.Now(), Account: a.config.Name, Operation: r.operation.name, Method: r.Method, Path: r.URL.Path,
 	}
-	if len(r.body) > 0 && !r.isLogin() {
+	// A login with a wrong path is a form.
+	if len(r.body) > 0 && !r.isLogin() && checkMediaType(r, mediaJSON) == nil {
 		var body struct{ Reference string }
 		_ = json.Unmarshal(r.body, &body) // what is no text is no reference of an application
 		sum := sha256.Sum256(r.body)

@@ -149,7 +149,7 @@ func parameter(name, in, kind string) object {
 
 func (s *Service) routeDocuments() {
 	s.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
-		a, err := s.controlled(r)
+		a, err := s.controlled(r.URL.Query().Get(control.AccountParameter))
 		if err != nil {
 			writeJSON(w, http.StatusNotFound, control.Failure{Error: err.Error()})
 			return

@@ -17,7 +17,7 @@ import (
 // request is a request to the service's interface.
 type request struct {
 	*http.Request
-	routed    []operation // those of the path
+	routed    []operation // those of the path, with or without a slash at its end
 	operation operation
 	// allowed lists the methods of the path if the request has another one.
 	allowed []string
@@ -40,14 +40,14 @@ func newRequest(httpRequest *http.Request, ops []operation) *request {
 	return r
 }
 
-// isLogin is true for a token request.
+// isLogin is true for a token request, with a slash at the end of its path too.
 func (r *request) isLogin() bool { return len(r.routed) > 0 && r.routed[0].name == control.Token }
 
 // setDialect picks the operation of a request among those of its path, which the dialect decides about.
 func (r *request) setDialect(d dialect.Dialect) {
 	r.dialect, r.operation = d, operation{name: control.Unknown}
 	if strings.HasSuffix(r.URL.Path, "/") && d.TrailingSlash == "" {
-		r.routed = nil
+		return
 	}
 	for _, op := range r.routed {
 		r.allowed = append(r.allowed, op.method(d))

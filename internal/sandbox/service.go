@@ -100,9 +100,8 @@ func (s *Service) find(wanted func(*account) bool) *account {
 	return s.accounts[max(0, slices.IndexFunc(s.accounts, wanted))]
 }
 
-// controlled returns the account that a request of the control API names, or the first one.
-func (s *Service) controlled(r *http.Request) (*account, error) {
-	name := r.URL.Query().Get(control.AccountParameter)
+// controlled returns the account that a request of the control API names, or the first one if the name is empty.
+func (s *Service) controlled(name string) (*account, error) {
 	a := s.find(func(a *account) bool { return a.config.Name == name })
 	if name != "" && a.config.Name != name {
 		return nil, fmt.Errorf("%s: there is no account %q (%w)", control.AccountParameter, name, state.ErrNotFound)

@@ -61,9 +61,15 @@ func (c *checker) account(a *Account, seen unique) {
 	c.require(a.Username+a.ClientID != "",
 		"username: set username and password, or client_id and client_secret")
 	c.require(seen.add("name", a.Name), "name: another account has the same")
-	c.require(a.Username == "" || seen.add("username", a.Username), "username: another account has the same")
-	c.require(a.ClientID == "" || seen.add("client_id", a.ClientID), "client_id: another account has the same")
-	c.require(a.TokenLifetimeSeconds > 0, "token_lifetime_seconds: must be 1 or more")
+	// A token request names its account by either of them.
+	c.require(a.Username == "" || seen.add("login", a.Username), "username: another account logs in with the same")
+	c.require(a.ClientID == "" || a.ClientID == a.Username || seen.add("login", a.ClientID),
+		"client_id: another account logs in with the same")
+	const longest = int64(control.MaxClockYears * 365 * 24 * 60 * 60)
+	c.require(a.TokenLifetimeSeconds > 0 && a.TokenLifetimeSeconds <= longest,
+		"token_lifetime_seconds: must be 1 to %d", longest)
+	err := control.CheckTime("start_time:", a.StartTime)
+	c.require(a.StartTime.IsZero() || err == nil, "%v", err)
 	c.require(a.Autoplay.DelayMillis > 0 && a.Autoplay.DelayMillis <= control.MaxDelayMillis,
 		"autoplay.delay_ms: must be 1 to %d", control.MaxDelayMillis)
 	for i, fault := range a.Faults {
@@ -75,6 +81,7 @@ func (c *checker) account(a *Account, seen unique) {
 
 func (c *checker) references(a *Account) {
 	seen := unique{}
+	c.require(len(a.MandateTypes) > 0, "mandate_types: must have at least one")
 	for i, t := range a.MandateTypes {
 		c.require(t.ID > 0 && seen.add("id", t.ID), "mandate_types[%d].id: must be 1 or more, and unique", i)
 		c.require(t.Code != "" && seen.add("code", t.Code), "mandate_types[%d].code: must not be empty, and unique", i)

@@ -13,7 +13,7 @@ import (
 type Config struct {
 	// Seed determines every id. 0 selects a random seed.
 	Seed uint64 `json:"seed,omitempty"`
-	// RecordBodies adds request bodies to the journal, with all personal data in them.
+	// RecordBodies adds JSON bodies of requests to the journal, with all personal data in them.
 	RecordBodies bool `json:"record_bodies,omitempty"`
 	// Accounts are the accounts of the service. The first one gets the requests that belong to none. Default: one.
 	Accounts []Account `json:"accounts,omitempty"`

@@ -38,7 +38,7 @@ accounts:
     individuals:
     - {email: jane@example.com, first_name: Jane, date_of_birth: 1990-01-31, reference: "007"}
   faults: [{operation: token, kind: answer, status: 503, times: 2}]
-- {name: team-b, client_id: id, client_secret: secret, mandate_types: *types}
+- {name: team-b, username: id, password: secret, client_id: id, client_secret: secret, mandate_types: *types}
 `
 
 func wanted() config.Config {
@@ -60,7 +60,9 @@ func wanted() config.Config {
 			}},
 			Faults: []control.Fault{{Operation: control.Token, Kind: control.Answer, Status: 503, Times: 2}},
 		},
-		{Name: "team-b", ClientID: "id", ClientSecret: "secret", MandateTypes: types},
+		{
+			Name: "team-b", Username: "id", Password: "secret", ClientID: "id", ClientSecret: "secret", MandateTypes: types,
+		},
 	}}
 }
 
@@ -129,7 +131,7 @@ func TestWrongFiles(t *testing.T) {
 		"an alias of itself":      {"seed: &a [*a]", "anchor 'a' value contains itself"},
 		"an unknown field":        {"sed: 1", "sed: unknown field; docs/sandbox.md lists the fields"},
 		"one of an account":       {account("user: x"), "accounts[0]: user: unknown field; docs/sandbox.md"},
-		"a number in words":       {account("token_lifetime_seconds: long"), "token_lifetime_seconds: must be an integer"},
+		"a number in words":       {account("token_lifetime_seconds: x"), "accounts[0]: token_lifetime_seconds: must be an"},
 		"a list that is none":     {account("applications: {}"), "applications: must be a list, not"},
 		"a switch":                {account("dialect: {wrap: twice}"), "accounts[0]: dialect switch wrap cannot be"},
 		"an unknown switch":       {account("dialect: {klingon: 1}"), "accounts[0]: unknown dialect switch"},
@@ -137,7 +139,13 @@ func TestWrongFiles(t *testing.T) {
 		"a name":                  {account("name: Team A"), "accounts[0]: name: must have"},
 		"half a pair":             {account("username: x"), "accounts[0]: password: username and password belong together"},
 		"half of the other":       {account("client_secret: x"), "accounts[0]: client_secret: client_id and client_secret"},
-		"a lifetime":              {account("token_lifetime_seconds: -1"), "token_lifetime_seconds: must be 1 or more"},
+		"a lifetime":              {account("token_lifetime_seconds: -1"), "token_lifetime_seconds: must be 1 to 3153600000"},
+		"317 years":               {account("token_lifetime_seconds: 10000000000"), "token_lifetime_seconds: must be 1 to"},
+		"a day":                   {account("start_time: 2031-05-01"), "accounts[0]: start_time: must be a time in RFC 3339"},
+		"a year":                  {account("start_time: 2031"), "accounts[0]: start_time: must be a string"},
+		"the year 9999":           {account("start_time: 9999-01-01T00:00:00Z"), "accounts[0]: start_time: must be within"},
+		"the zero time":           {account("start_time: 0001-01-01T00:00:00Z"), "accounts[0]: start_time: must be within"},
+		"no mandate type":         {account("mandate_types: []"), "accounts[0]: mandate_types: must have at least one"},
 		"a delay":                 {account("autoplay: {delay_ms: -1}"), "autoplay.delay_ms: must be 1 to 3600000"},
 		"a fault":                 {account("faults: [{operation: token, kind: x}]"), "faults[0].kind: must be one of"},
 		"a mandate type":          {account("mandate_types: [{code: a}]"), "mandate_types[0].id: must be 1 or more"},
@@ -154,7 +162,13 @@ func TestWrongFiles(t *testing.T) {
 			"accounts: [{}, {name: default, username: x, password: x}]", "accounts[1]: name: another account has the same",
 		},
 		"two accounts of one user": {
-			"accounts: [{}, {name: b, username: sandbox, password: x}]", "accounts[1]: username: another account has the same",
+			"accounts: [{}, {name: b, username: sandbox, password: x}]", "accounts[1]: username: another account logs in",
+		},
+		"a user with the name of a client": {
+			"accounts: [{}, {name: b, username: sandbox-client, password: x}]", "accounts[1]: username: another account logs in",
+		},
+		"a client with the name of a user": {
+			"accounts: [{}, {name: b, client_id: sandbox, client_secret: x}]", "accounts[1]: client_id: another account logs in",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,6 +177,15 @@ func TestWrongFiles(t *testing.T) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// A program that starts a sandbox reads no file.
+func TestStartTimeOfAProgram(t *testing.T) {
+	start := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	_, err := config.Config{Accounts: []config.Account{{StartTime: start}}}.Complete()
+	if err == nil || !strings.HasPrefix(err.Error(), "accounts[0]: start_time: must be within 100 years") {
+		t.Error(err)
 	}
 }
 
@@ -176,6 +199,7 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 		"accounts: [{applications: [{mandate_type: x, individuals: [{email: " + secret + "}]}]}]",
 		"accounts: [{applications: [{mandate_type: kyc, individuals: " + secret + "}]}]",
 		"accounts: [{token_lifetime_seconds: " + secret + "}]",
+		"accounts: [{start_time: " + secret + "}]",
 	} {
 		if _, err := config.Parse([]byte(file)); err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", file, err)

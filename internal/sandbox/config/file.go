@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/strictjson"
 )
 
@@ -29,11 +30,18 @@ func Parse(file []byte) (Config, error) {
 		return Config{}, err
 	}
 	for i, raw := range c.Accounts {
-		var account Account
-		if err := strictjson.Decode(bytes.NewReader(raw), &account, listed); err != nil {
+		var account struct {
+			Account
+			StartTime *string `json:"start_time"` // a text, so that its error names it and says how a time is written
+		}
+		err := strictjson.Decode(bytes.NewReader(raw), &account, listed)
+		if start := account.StartTime; err == nil && start != nil {
+			account.Account.StartTime, err = control.ParseTime("start_time", *start)
+		}
+		if err != nil {
 			return Config{}, fmt.Errorf("accounts[%d]: %w", i, err)
 		}
-		c.Config.Accounts = append(c.Config.Accounts, account)
+		c.Config.Accounts = append(c.Config.Accounts, account.Account)
 	}
 	return c.Complete()
 }

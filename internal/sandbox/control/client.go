@@ -91,12 +91,12 @@ func (c *Client) ClearJournal(ctx context.Context) error {
 // VerifyRequests returns the requests that a query selects, or an error that lists them if there are not exactly as
 // many as count.
 func (c *Client) VerifyRequests(ctx context.Context, query RequestQuery, count int) ([]Request, error) {
-	return send[[]Request](ctx, c, http.MethodPost, "/verify/requests", RequestVerification{query, count})
+	return send[[]Request](ctx, c, http.MethodPost, "/verify/requests", RequestVerification{query, &count})
 }
 
 // VerifyEmails is VerifyRequests for the e-mails of the account.
 func (c *Client) VerifyEmails(ctx context.Context, query EmailQuery, count int) ([]Email, error) {
-	return send[[]Email](ctx, c, http.MethodPost, "/verify/emails", EmailVerification{query, count})
+	return send[[]Email](ctx, c, http.MethodPost, "/verify/emails", EmailVerification{query, &count})
 }
 
 // Applications returns every application that exists, oldest first.

@@ -14,7 +14,7 @@ type Request struct {
 	Status int `json:"status"`
 	// Reference is the member reference of the body, which names an application.
 	Reference string `json:"reference,omitempty"`
-	// BodyDigest is the SHA-256 of the body, in hex. A token request has none.
+	// BodyDigest is the SHA-256 of a JSON body, in hex. A token request has none.
 	BodyDigest string `json:"body_digest,omitempty"`
 	// Body is there only if the configuration says record_bodies.
 	Body string `json:"body,omitempty"`
@@ -58,11 +58,11 @@ func matches[T comparable](wanted, got T) bool {
 // RequestVerification says how many requests a query must select.
 type RequestVerification struct {
 	RequestQuery
-	Count int `json:"count"`
+	Count *int `json:"count"` // required
 }
 
 // EmailVerification says how many e-mails a query must select.
 type EmailVerification struct {
 	EmailQuery
-	Count int `json:"count"`
+	Count *int `json:"count"` // required
 }

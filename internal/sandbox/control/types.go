@@ -1,9 +1,11 @@
 package control
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
-// Operation names one documented operation of the service, in faults and
-// statistics.
+// Operation names one documented operation of the service, in faults and statistics.
 type Operation string
 
 // The documented operations, sorted as in the interface.
@@ -51,6 +53,9 @@ const (
 	Reset  EmailKind = "reset"
 	Notice EmailKind = "notice" // of a check that was rejected
 )
+
+// EmailKinds lists every kind.
+func EmailKinds() []EmailKind { return []EmailKind{Invite, Resend, Reset, Notice} }
 
 // Email is one message that the real service would have sent to a person.
 type Email struct {
@@ -150,6 +155,9 @@ type StateChange struct {
 	State string `json:"state"`
 }
 
+// MaxClockYears is how far a clock can be from the time of this machine. It keeps every duration from overflowing.
+const MaxClockYears = 100
+
 // Clock is the sandbox's time. It continues from the time it is set to.
 type Clock struct {
 	Now time.Time `json:"now"`
@@ -160,8 +168,25 @@ type ClockStep struct {
 	Seconds int64 `json:"seconds"`
 }
 
-// Statistics counts requests to the service since the start or the last reset of
-// the statistics.
+// ParseTime reads a time that a clock can be set to. Its error begins with the field, and says how a time is written.
+func ParseTime(field, text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("%s: must be a time in RFC 3339 format, for example 2026-01-31T12:00:00Z", field)
+	}
+	return t, CheckTime(field+":", t)
+}
+
+// CheckTime returns an error for a time that a clock cannot be set to. It begins with subject.
+func CheckTime(subject string, t time.Time) error {
+	now := time.Now()
+	if t.After(now.AddDate(MaxClockYears, 0, 0)) || t.Before(now.AddDate(-MaxClockYears, 0, 0)) {
+		return fmt.Errorf("%s must be within %d years of the time of this machine", subject, MaxClockYears)
+	}
+	return nil
+}
+
+// Statistics counts requests to the service since the start or the last reset of the statistics.
 type Statistics struct {
 	// Logins counts the issued tokens.
 	Logins     int64                             `json:"logins"`
@@ -174,8 +199,7 @@ func (s Statistics) Requests(op Operation) int64 { return s.Operations[op].Reque
 // OperationStatistics counts one operation.
 type OperationStatistics struct {
 	Requests int64 `json:"requests"`
-	// Answers counts the responses by status code in decimal; Lost counts those that
-	// a fault kept back.
+	// Answers counts the responses by status code in decimal; Lost counts those that a fault kept back.
 	Answers map[string]int64 `json:"answers"`
 }
 

@@ -34,8 +34,15 @@ type FieldErrors map[string][]string
 // Add adds a message to a field.
 func (f FieldErrors) Add(field, message string) { f[field] = append(f[field], message) }
 
-// InvalidError means that fields of a request are invalid. Its messages are fixed
-// texts, without data from the input.
+// texts are the messages, each after the path of its field.
+func (f FieldErrors) texts(prefix string) (texts []string) {
+	for _, field := range slices.Sorted(maps.Keys(f)) {
+		texts = append(texts, prefix+field+": "+strings.Join(f[field], ", "))
+	}
+	return texts
+}
+
+// InvalidError means that fields of a request are invalid. Its messages are fixed texts, without data from the input.
 type InvalidError struct {
 	Fields FieldErrors
 	// Individuals has one entry per submitted individual, in their sequence; nil when all are valid.
@@ -49,13 +56,13 @@ type InvalidError struct {
 // Error implements error.
 func (e *InvalidError) Error() string {
 	var messages []string
-	if e.Individuals != nil {
-		messages = append(messages, "individuals: not all are valid")
+	if e.Individuals != nil && len(e.Individuals) == 0 {
+		messages = append(messages, "individuals: must be a list of at least one object")
 	}
-	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
-		messages = append(messages, field+": "+strings.Join(e.Fields[field], ", "))
+	for i, one := range e.Individuals {
+		messages = append(messages, one.texts(fmt.Sprintf("individuals[%d].", i))...)
 	}
-	return strings.Join(messages, "; ")
+	return strings.Join(append(messages, e.Fields.texts("")...), "; ")
 }
 
 // InvalidField returns the error of one field.

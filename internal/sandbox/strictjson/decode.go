@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"strings"
 )
 
@@ -25,13 +26,17 @@ func Decode(object io.Reader, value any, listed string) error {
 	return nil
 }
 
+// embedded is the name of an embedded struct in the path of a member. Names of members begin with a small letter.
+var embedded = regexp.MustCompile(`\b[A-Z]\w*\.`)
+
 // decodeError says what is wrong, and with which member.
 func decodeError(err error, listed string) error {
 	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if mistyped.Field == "" {
 			return fmt.Errorf("the body must be a JSON object, not a JSON %s", mistyped.Value)
 		}
-		return fmt.Errorf("%s: must be %s, not a JSON %s", mistyped.Field, kindName(mistyped.Type.Kind()), mistyped.Value)
+		field := embedded.ReplaceAllString(mistyped.Field, "")
+		return fmt.Errorf("%s: must be %s, not a JSON %s", field, kindName(mistyped.Type.Kind()), mistyped.Value)
 	}
 	// The decoder has no error type for an unknown member.
 	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
