@@ -42,10 +42,17 @@ func (s *session) actionCommand(
 ) *cobra.Command {
 	command.Args, command.ValidArgsFunction = exactArgs(2), s.completeIn(1)
 	command.RunE = s.onCluster(func(ctx context.Context, c *cluster, arguments []string) error {
-		if err := c.individual(ctx, arguments[0], arguments[1]); err != nil {
+		m, err := c.mandateOf(ctx, arguments[0], arguments[1])
+		if err != nil {
 			return err
 		}
-		if err := s.confirm(fmt.Sprintf(question, arguments[1], c.namespace+"/"+arguments[0])); err != nil {
+		asked := fmt.Sprintf(question, arguments[1], c.namespace+"/"+arguments[0])
+		sent := fmt.Sprintf("An e-mail with a new code is on its way to %s.", arguments[1])
+		if m.Spec.SuppressEmailNotification {
+			sent = "spec.suppressEmailNotification is true: the service may send no e-mail."
+			asked += " " + sent
+		}
+		if err := s.confirm(ctx, asked); err != nil {
 			return err
 		}
 		ctx, cancel := s.withTimeout(ctx)
@@ -54,6 +61,7 @@ func (s *session) actionCommand(
 		if err := c.carryOut(ctx, action); err != nil {
 			return err
 		}
+		fmt.Fprintf(s.text(), "%s\nNext: kubectl mandate status -n %s %s\n", sent, c.namespace, arguments[0])
 		return s.print(false, printedOf(action, newActionView(action)))
 	})
 	s.addYes(command)
@@ -62,17 +70,17 @@ func (s *session) actionCommand(
 	return command
 }
 
-// individual checks that a Mandate has an individual of a name.
-func (c *cluster) individual(ctx context.Context, mandate, name string) error {
+// mandateOf reads a Mandate, which must have an individual of a name.
+func (c *cluster) mandateOf(ctx context.Context, mandate, name string) (*v1alpha1.Mandate, error) {
 	m, err := c.mandate(ctx, mandate)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	names := individualNames(m)
 	if !slices.Contains(names, name) {
-		return fmt.Errorf("the Mandate %s has no individual %q; it has %s", mandate, name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("the Mandate %s has no individual %q; it has %s", mandate, name, strings.Join(names, ", "))
 	}
-	return nil
+	return m, nil
 }
 
 // newAction is an action with a name that no action had before: a name is carried out once, ever.
@@ -113,10 +121,6 @@ func (c *cluster) carryOut(ctx context.Context, action *v1alpha1.MandateAction) 
 	}
 	done := viewOf(action.Status.Conditions, v1alpha1.ConditionComplete)
 	fmt.Fprintf(out, "Complete, %s: %s\n", done.Reason, done.Message)
-	if action.Spec.Type != v1alpha1.MandateActionDownloadReport {
-		fmt.Fprintf(out, "An e-mail with a new code is on its way to %s.\nNext: kubectl mandate status -n %s %s\n",
-			action.Spec.Individual, action.Namespace, action.Spec.MandateRef.Name)
-	}
 	return nil
 }
 

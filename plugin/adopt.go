@@ -34,7 +34,7 @@ func (s *session) adoptCommand() *cobra.Command {
 		return exactArgs(2)(command, arguments)
 	}
 	command.RunE = s.onCluster(func(ctx context.Context, c *cluster, arguments []string) error {
-		wanted, err := s.adoptionsOf(arguments, file)
+		wanted, err := s.adoptionsOf(ctx, arguments, file)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (s *session) adoptCommand() *cobra.Command {
 }
 
 // adoptionsOf are those of the arguments or of the file.
-func (s *session) adoptionsOf(arguments []string, file string) ([]adoption, error) {
+func (s *session) adoptionsOf(ctx context.Context, arguments []string, file string) ([]adoption, error) {
 	if file == "" {
 		id, err := strconv.ParseInt(arguments[1], 10, 64)
 		if err != nil || id < 1 {
@@ -56,7 +56,7 @@ func (s *session) adoptionsOf(arguments []string, file string) ([]adoption, erro
 		}
 		return []adoption{{Name: arguments[0], ApplicationID: id}}, nil
 	}
-	content, err := s.readFile(file)
+	content, err := s.readFile(ctx, file)
 	if err != nil {
 		return nil, err
 	}

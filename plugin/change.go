@@ -27,7 +27,7 @@ func (c *cluster) changeMandate(ctx context.Context, m *v1alpha1.Mandate, change
 }
 
 // confirm asks a person at a terminal. Without one, only --yes confirms.
-func (s *session) confirm(question string) error {
+func (s *session) confirm(ctx context.Context, question string) error {
 	if s.yes {
 		return nil
 	}
@@ -35,12 +35,12 @@ func (s *session) confirm(question string) error {
 		return &exitError{exitNotApproved, fmt.Errorf(
 			"this needs a confirmation, and without a terminal it cannot ask: %s Add --yes to confirm", question)}
 	}
-	return s.ask(question)
+	return s.ask(ctx, question)
 }
 
-func (s *session) ask(question string) error {
+func (s *session) ask(ctx context.Context, question string) error {
 	fmt.Fprintf(s.ErrOut, "%s\nType yes to continue: ", question)
-	answer, err := bufio.NewReader(s.In).ReadString('\n')
+	answer, err := unlessInterrupted(ctx, func() (string, error) { return bufio.NewReader(s.In).ReadString('\n') })
 	if err != nil && answer == "" {
 		fmt.Fprintln(s.ErrOut)
 	}

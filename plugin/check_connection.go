@@ -163,6 +163,9 @@ func newConnectionView(result *readings.Result, target service) (*connectionView
 
 func (s *session) showReadings(result *readings.Result, target service) error {
 	if s.output.format == "sandbox" {
+		if result.Find("grantType").Reading == "" {
+			return nil // without a login, nobody knows how the service answers
+		}
 		file, err := result.Sandbox()
 		fmt.Fprint(s.Out, file)
 		return err
@@ -264,7 +267,7 @@ func (s *session) connection(ctx context.Context, flags *connectionFlags) (*read
 	if s.yes {
 		fmt.Fprintln(s.ErrOut, "Sending", where)
 	}
-	return options, target, s.confirm(fmt.Sprintf("Send %s?", where))
+	return options, target, s.confirm(ctx, fmt.Sprintf("Send %s?", where))
 }
 
 // target is the service object, and the source of the credentials.
@@ -295,7 +298,7 @@ func (s *session) target(ctx context.Context, flags *connectionFlags) (service, 
 	var from *source
 	switch ref := found.CredentialsSecret(); {
 	case flags.file != "":
-		from, err = s.fileSource(flags.file)
+		from, err = s.fileSource(ctx, flags.file)
 	case c != nil:
 		from, err = c.secretSource(ctx, ctrl.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, own)
 	default:

@@ -100,6 +100,55 @@ func TestCredentialsStayAtHome(t *testing.T) {
 	}
 }
 
+// TestSecretOfAnObject: who names a Secret in an object, and the host, may not be allowed to read it. So it must say
+// that it is for credentials. Who runs the command may name any Secret.
+func TestSecretOfAnObject(t *testing.T) {
+	w := newWorld(t, sandbox.Options{})
+	w.clearEnvironment()
+	var requests atomic.Int32
+	host := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
+	defer host.Close()
+	const kind = "idv.mandate.io/credentials"
+	for name, c := range map[string]struct {
+		kind, uses string // no label, if uses is ""
+		sent       bool
+	}{
+		"registry": {}, "basic-auth": {kind: "kubernetes.io/basic-auth"}, "typed": {kind: kind, sent: true},
+		"labeled": {uses: "individual.credentials", sent: true}, "of-a-person": {kind: kind, uses: "individual"},
+		"similar": {uses: "credentials2"},
+	} {
+		secret := &corev1.Secret{ObjectMeta: w.named(name), Type: corev1.SecretType(c.kind), StringData: map[string]string{
+			"username": "somebody", "password": "of-another-service",
+		}}
+		if c.uses != "" {
+			secret.Labels = map[string]string{v1alpha1.SecretUseLabel: c.uses}
+		}
+		w.check(w.Create(t.Context(), secret))
+		object := &v1alpha1.IdentityService{ObjectMeta: w.named(name)}
+		object.Spec.BaseURL, object.Spec.CredentialsSecretRef.Name = host.URL, name
+		w.check(w.Create(t.Context(), object))
+		shared := &v1alpha1.ClusterIdentityService{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-" + name}}
+		shared.Spec.BaseURL, shared.Spec.NamespaceSelector = host.URL, &metav1.LabelSelector{}
+		shared.Spec.CredentialsSecretRef = v1alpha1.NamespacedSecretReference{Namespace: w.namespace, Name: name}
+		w.create(shared)
+		for flag, named := range map[string]string{"identityservice": name, "clusteridentityservice": shared.Name} {
+			requests.Store(0)
+			want, says := 1, "run: kubectl label secret -n "+w.namespace+" "+name+" idv.mandate.io/use=credentials"
+			if c.sent {
+				want, says = 3, "Sending the credentials of the Secret "+w.namespace+"/"+name
+			}
+			w.contains(w.examine(want, "", "--"+flag, named), says)
+			if got := requests.Load() > 0; got != c.sent {
+				t.Errorf("%s of %s: sent %t, want %t", name, flag, got, c.sent)
+			}
+		}
+	}
+	w.examine(3, "", "--secret", "registry", "--base-url", host.URL)
+	if requests.Load() == 0 {
+		t.Error("the Secret that the user names is not used")
+	}
+}
+
 // TestJob runs what the Job of the page runs: the API server takes the Job, and its arguments and environment work.
 func TestJob(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
@@ -156,6 +205,14 @@ func TestSandboxFile(t *testing.T) {
 	w.check(err)
 	if got := file.Accounts[0]; got.Dialect.CompleteMethod != dialect.MethodPost || len(got.MandateTypes) != 3 {
 		t.Errorf("%+v", got)
+	}
+	w.secret("wrong", map[string]string{"username": "nobody", "password": "wrong"})
+	for name, baseURL := range map[string]string{"wrong": w.url, "idv": "https://127.0.0.1:1"} {
+		out, said := w.separate(3, "check-connection", "--yes", "--base-url", baseURL, "--secret", name, "-o", "sandbox")
+		w.contains(said, "the connection does not work yet")
+		if out != "" {
+			t.Errorf("without a login, a file as of a service that was seen:\n%s", out)
+		}
 	}
 }
 

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/printable"
 )
@@ -37,20 +39,35 @@ func environment() *source {
 	return newSource("the environment", func(key string) string { return os.Getenv("IDV_" + strings.ToUpper(key)) })
 }
 
-// secretSource reads a Secret. baseURL is that of the service object that names it, if one does.
+// secretSource reads a Secret. baseURL is that of the service object that names it, if one does: its author says where
+// the values go, and may not be allowed to read them. So the Secret must say that it is for this.
 func (c *cluster) secretSource(ctx context.Context, key ctrl.ObjectKey, baseURL string) (*source, error) {
 	stored := &corev1.Secret{}
 	if err := c.Get(ctx, key, stored); err != nil {
 		return nil, explainError(err)
+	}
+	if baseURL != "" && !isForCredentials(stored) {
+		return nil, fmt.Errorf("the Secret %s is not for credentials, so nothing is sent. If it is meant for this service, "+
+			"run: kubectl label secret -n %s %s %s=%s", printable.Text(key.String()), printable.Text(key.Namespace),
+			printable.Text(key.Name), v1alpha1.SecretUseLabel, v1alpha1.SecretUseCredentials)
 	}
 	found := newSource(fmt.Sprintf("the Secret %s", key), func(key string) string { return string(stored.Data[key]) })
 	found.baseURL = baseURL
 	return found, nil
 }
 
+// isForCredentials is the rule of the operator, in operator/secrets: the label counts or, without one, the type.
+func isForCredentials(s *corev1.Secret) bool {
+	const use = string(v1alpha1.SecretUseCredentials)
+	if uses, labelled := s.Labels[v1alpha1.SecretUseLabel]; labelled {
+		return slices.Contains(strings.Split(uses, "."), use)
+	}
+	return string(s.Type) == v1alpha1.SecretTypePrefix+use
+}
+
 // fileSource reads lines such as username=..., or YAML with the same names, or those of the environment.
-func (s *session) fileSource(name string) (*source, error) {
-	content, err := s.readFile(name)
+func (s *session) fileSource(ctx context.Context, name string) (*source, error) {
+	content, err := s.readFile(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("--credentials-file: %w", err)
 	}

@@ -35,7 +35,7 @@ func (s *session) eraseCommand() *cobra.Command {
 				return err
 			}
 			question := fmt.Sprintf("Erase inline personal data of %s? This cannot be undone.", strings.Join(names, ", "))
-			if err := s.confirm(question); err != nil {
+			if err := s.confirm(ctx, question); err != nil {
 				return err
 			}
 			problems := make([]error, len(mandates))

@@ -2,6 +2,9 @@ package plugin
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -51,8 +54,16 @@ func TestAsk(t *testing.T) {
 	for answer, want := range answers {
 		out := &bytes.Buffer{}
 		s := &session{Streams: Streams{In: strings.NewReader(answer), ErrOut: out}}
-		if err := s.ask("Do it?"); (err == nil) != want || !strings.HasPrefix(out.String(), "Do it?\nType yes") {
+		if err := s.ask(t.Context(), "Do it?"); (err == nil) != want || !strings.HasPrefix(out.String(), "Do it?\nType yes") {
 			t.Errorf("%q: %v, %q", answer, err, out)
 		}
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	in, writer := io.Pipe() // nobody types anything
+	defer writer.Close()
+	s := &session{Streams: Streams{In: in, ErrOut: io.Discard}}
+	interrupt()
+	if exit, ok := errors.AsType[*exitError](s.ask(ctx, "Do it?")); !ok || exit.code != exitNotApproved {
+		t.Errorf("after an interruption: %v", exit)
 	}
 }

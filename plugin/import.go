@@ -30,7 +30,7 @@ func (s *session) importCommand() *cobra.Command {
 		Example: "  kubectl mandate import --file onboarding.yaml",
 		Args:    exactArgs(0),
 		RunE: s.onCluster(func(ctx context.Context, c *cluster, _ []string) error {
-			content, err := s.readFile(file)
+			content, err := s.readFile(ctx, file)
 			if err != nil {
 				return err
 			}

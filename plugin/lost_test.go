@@ -1,6 +1,7 @@
 package plugin_test
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/test/testenv/faultproxy"
+	"github.com/mandate-io/idv/plugin"
 )
 
 // status is a response that an API server or a proxy before it gives.
@@ -202,6 +204,33 @@ func TestInterruption(t *testing.T) {
 	})
 	out := w.runIn(ctx, "", 1, "resend", "acme", "jane", "--yes")
 	w.contains(out, "interrupted: the MandateAction "+w.actions()[0].Name+" waits", "kubectl delete mandateaction -n ")
+}
+
+// A neverEndingInput is a standard input that nobody ends. Each read of it interrupts the plugin.
+type neverEndingInput struct {
+	interrupt func()
+	ended     <-chan struct{}
+}
+
+func (in neverEndingInput) Read([]byte) (int, error) {
+	in.interrupt()
+	<-in.ended
+	return 0, io.EOF
+}
+
+// TestInterruptionOfTheInput ends each command that reads the standard input, although no read of it ends.
+func TestInterruptionOfTheInput(t *testing.T) {
+	w := newWorld(t, sandbox.Options{})
+	for _, arguments := range [][]string{
+		{"import", "--file", "-"}, {"adopt", "--from", "-"}, {"plan", "-f", "-"},
+		{"check-connection", "--base-url", w.url, "--credentials-file", "-"},
+	} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		out := &bytes.Buffer{}
+		streams := plugin.Streams{In: neverEndingInput{interrupt, t.Context().Done()}, Out: out, ErrOut: out}
+		w.stream(ctx, streams, 5, arguments)
+		w.contains(out.String(), "interrupted; nothing was changed")
+	}
 }
 
 // TestLostAnswerOfAChange says that the change may have been made, and that it can be repeated.

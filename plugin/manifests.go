@@ -3,6 +3,7 @@ package plugin
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,11 +17,33 @@ import (
 )
 
 // readFile reads a file, or with - the standard input.
-func (s *session) readFile(name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(s.In)
+func (s *session) readFile(ctx context.Context, name string) ([]byte, error) {
+	return unlessInterrupted(ctx, func() ([]byte, error) {
+		if name == "-" {
+			return io.ReadAll(s.In)
+		}
+		return os.ReadFile(name)
+	})
+}
+
+// unlessInterrupted is what a read returns, unless ctx ends before it. No signal ends a read, and the writer of the
+// standard input may never end.
+func unlessInterrupted[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
 	}
-	return os.ReadFile(name)
+	outcomes := make(chan outcome, 1)
+	go func() {
+		value, err := read()
+		outcomes <- outcome{value, err}
+	}()
+	select {
+	case got := <-outcomes:
+		return got.value, got.err
+	case <-ctx.Done():
+		return *new(T), &exitError{exitNotApproved, errors.New("interrupted; nothing was changed")}
+	}
 }
 
 // eachObject reads the objects of YAML documents, and those of the lists among them. The text of a file can be personal

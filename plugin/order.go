@@ -76,14 +76,14 @@ func (o *order) set(ctx context.Context, c *cluster, names []string, isDry bool)
 	case len(mandates) == 0:
 		return fmt.Errorf("no Mandate in the namespace %s has these labels; nothing was changed", c.namespace)
 	}
+	var problems []error
 	if o.refresh {
-		if err := o.read(ctx, c, mandates); err != nil {
-			return err
-		}
+		mandates, problems = o.read(ctx, c, mandates)
 	}
-	proposals, problems := o.proposals(mandates, isDry)
+	proposals, undecidable := o.proposals(mandates, isDry)
+	problems = append(problems, undecidable...)
 	if len(proposals) > 0 && !isDry {
-		if err := o.confirmAll(proposals); err != nil {
+		if err := o.confirmAll(ctx, proposals); err != nil {
 			return errors.Join(slices.Insert(problems, 0, err)...)
 		}
 	}
@@ -102,26 +102,50 @@ func (o *order) set(ctx context.Context, c *cluster, names []string, isDry bool)
 }
 
 // read has the operator read the applications, all at once, so that what is shown next is what the service shows now.
-func (o *order) read(ctx context.Context, c *cluster, mandates []v1alpha1.Mandate) error {
-	ctx, cancel := o.withTimeout(ctx)
+// It returns the Mandates of which that is so, and what keeps the others from it.
+func (o *order) read(
+	ctx context.Context, c *cluster, mandates []v1alpha1.Mandate,
+) (shown []v1alpha1.Mandate, problems []error) {
+	limited, cancel := o.withTimeout(ctx)
 	defer cancel()
-	var requests []*refreshRequest
+	requests := make([]*refreshRequest, len(mandates))
 	for i := range mandates {
-		if mandates[i].Status.Outcome != "" {
+		if mandates[i].Status.Outcome == "" {
+			requests[i] = c.requestRefresh(limited, refreshableMandate(&mandates[i]))
+		}
+	}
+	for i, request := range requests {
+		var err error
+		if request != nil {
+			err = c.awaitTogether(ctx, limited, request)
+		}
+		switch {
+		case err == nil:
+			shown = append(shown, mandates[i])
 			continue
+		case apierrors.IsNotFound(err): // it was deleted since it was listed
+			err = &exitError{exitNotReached, err}
+		default:
+			err = fmt.Errorf("%w\nNothing was changed. With --refresh=false, the command uses what the status shows", err)
 		}
-		request, err := c.requestRefresh(ctx, refreshableMandate(&mandates[i]))
-		if err != nil {
-			return err
-		}
-		requests = append(requests, request)
-	}
-	for _, request := range requests {
-		if err := c.awaitRefresh(ctx, request); err != nil {
-			return fmt.Errorf("%w\nNothing was changed. With --refresh=false, the command uses what the status shows", err)
+		if problems = append(problems, err); ctx.Err() != nil {
+			return nil, problems
 		}
 	}
-	return nil
+	return shown, problems
+}
+
+// awaitTogether is awaitRefresh within a time that several requests share. One that is handled while another one takes
+// all of it is seen as well.
+func (c *cluster) awaitTogether(ctx, limited context.Context, request *refreshRequest) error {
+	err := c.awaitRefresh(limited, request)
+	if limited.Err() == nil || ctx.Err() != nil || c.readAgain(ctx, request.Object) != nil {
+		return err
+	}
+	if handled, obstacle := c.isHandled(ctx, request); handled || obstacle != nil {
+		return obstacle
+	}
+	return err
 }
 
 // proposals shows the checks of each Mandate, and says what to set, or why nothing can be set.
@@ -173,12 +197,12 @@ func (o *order) showChecks(m *v1alpha1.Mandate) {
 	fmt.Fprint(o.ErrOut, p.String())
 }
 
-func (o *order) confirmAll(proposals []*proposal) error {
+func (o *order) confirmAll(ctx context.Context, proposals []*proposal) error {
 	var questions []string
 	for _, p := range proposals {
 		questions = append(questions, p.question)
 	}
-	return o.confirm(strings.Join(questions, "\n") + " This cannot be undone.")
+	return o.confirm(ctx, strings.Join(questions, "\n")+" This cannot be undone.")
 }
 
 // manifest has what a proposal sets, and nothing else.

@@ -3,6 +3,7 @@ package plugin_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,17 +37,20 @@ func (w *world) get(name string) *v1alpha1.Mandate {
 }
 
 // operate acknowledges each request of a read, and shows other evidence from then on, as an operator does that finds
-// another round of checks.
-func (w *world) operate(evidence string) {
+// another round of checks. Of the Mandates in unread it reads nothing, and "deleted" goes when its read is requested.
+func (w *world) operate(evidence string, unread ...string) {
 	w.Helper()
 	w.through(func(method, path string, _ int32) faultproxy.Fault {
 		name, isMandate := strings.CutPrefix(path, "mandates/")
+		if method == http.MethodPatch && name == "deleted" {
+			return faultproxy.Fault{OnRequest: func() { w.check(w.Delete(w.Context(), w.get(name))) }}
+		}
 		if method != http.MethodGet || !isMandate {
 			return faultproxy.Fault{}
 		}
 		return faultproxy.Fault{OnRequest: func() {
 			requested := w.get(name).Annotations[v1alpha1.ReconcileRequestAnnotation]
-			if requested == "" {
+			if requested == "" || slices.Contains(unread, name) {
 				return
 			}
 			w.inReview(name, evidence)
@@ -98,6 +102,43 @@ func TestDecideSeveral(t *testing.T) {
 	w.contains(out, "mandate.idv.mandate.io/one\nmandate.idv.mandate.io/two\n",
 		"the Mandate done has the outcome Rejected already", "the Mandate new shows no evidence yet")
 	for name, want := range map[string]string{"one": "a-1", "two": "b-1", "done": "", "new": ""} {
+		if got := w.decision(name).Evidence; got != want {
+			t.Errorf("%s is decided on %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A Mandate that the operator does not read is named, with the reason, and does not hold the others.
+func TestDecideWhatCanBeRead(t *testing.T) {
+	w := newWorld(t, sandbox.Options{})
+	w.connect()
+	broken := &v1alpha1.IdentityService{ObjectMeta: w.named("broken")}
+	broken.Spec.BaseURL, broken.Spec.CredentialsSecretRef.Name = w.url, "idv"
+	w.check(w.Create(t.Context(), broken))
+	w.patchStatus(broken, `{"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Unreachable",
+	  "message": "Check the network.", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`)
+	for name, service := range map[string]string{
+		"a": "default", "deleted": "default", "silent": "default", "suspended": "default", "waiting": "broken",
+		"z": "default",
+	} {
+		w.mandateAt(name, service)
+		w.inReview(name, "old-1")
+	}
+	decide := func(code int, timeout string, names ...string) string {
+		return w.run("", code, append(append([]string{"decide"}, names...), "Complete", "--yes", "--timeout="+timeout)...)
+	}
+	w.run("", 0, "suspend", "mandate/suspended")
+	w.operate("new-2", "suspended", "waiting", "silent")
+	w.contains(w.run("", 3, "refresh", "suspended"), "the Mandate suspended: spec.suspend is true")
+	w.contains(decide(3, "0", "a", "deleted", "suspended", "waiting", "z"), `"deleted" not found`,
+		"the Mandate suspended: spec.suspend is true, so the operator reads nothing",
+		"the operator reads nothing before the IdentityService broken is Ready (Unreachable): Check the network.")
+	w.mandate("y") // which is looked at when the time has passed
+	w.inReview("y", "old-1")
+	w.contains(decide(4, "3s", "silent", "y"), "not carried out the request for the Mandate silent")
+	for name, want := range map[string]string{
+		"a": "new-2", "suspended": "", "waiting": "", "silent": "", "y": "new-2", "z": "new-2",
+	} {
 		if got := w.decision(name).Evidence; got != want {
 			t.Errorf("%s is decided on %q, want %q", name, got, want)
 		}

@@ -71,7 +71,7 @@ var errMissing = errors.New("the revision does not have the path")
 // readAt reads a path at a revision. One that does not have it yet, or any more, is errMissing.
 func (r *manifestReader) readAt(ctx context.Context, path, revision string) ([]plan.Manifest, error) {
 	if revision == "" {
-		return r.read(path)
+		return r.read(ctx, path)
 	}
 	tree, err := checkOut(ctx, path, revision)
 	defer func() { _ = os.RemoveAll(tree.dir) }() // the system removes what is left
@@ -81,10 +81,10 @@ func (r *manifestReader) readAt(ctx context.Context, path, revision string) ([]p
 	if _, err := os.Stat(tree.path); errors.Is(err, os.ErrNotExist) {
 		return nil, errMissing
 	}
-	return r.read(tree.path)
+	return r.read(ctx, tree.path)
 }
 
-func (r *manifestReader) read(path string) ([]plan.Manifest, error) {
+func (r *manifestReader) read(ctx context.Context, path string) ([]plan.Manifest, error) {
 	switch {
 	case r.options.kustomize != "":
 		content, err := kustomized(path)
@@ -94,7 +94,7 @@ func (r *manifestReader) read(path string) ([]plan.Manifest, error) {
 		}
 		return r.parse(path, content)
 	case path == "-":
-		content, err := r.readFile(path)
+		content, err := r.readFile(ctx, path)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // refreshable is an object that the operator reads again on request.
@@ -79,33 +80,65 @@ func (c *cluster) refreshable(names []string, flags *serviceFlags) (*refreshable
 
 // refresh has the operator read an object again.
 func (c *cluster) refresh(ctx context.Context, what *refreshable) error {
-	request, err := c.requestRefresh(ctx, what)
-	if err != nil {
-		return err
-	}
-	return c.awaitRefresh(ctx, request)
+	return c.awaitRefresh(ctx, c.requestRefresh(ctx, what))
 }
 
-// A refreshRequest is the value of the annotation that asks for a read.
+// A refreshRequest is the value of the annotation that asks for a read, and the error of the attempt to set it.
 type refreshRequest struct {
 	*refreshable
 
 	requested string
+	err       error
 }
 
-func (c *cluster) requestRefresh(ctx context.Context, what *refreshable) (*refreshRequest, error) {
+func (c *cluster) requestRefresh(ctx context.Context, what *refreshable) *refreshRequest {
 	requested := time.Now().UTC().Format(time.RFC3339Nano)
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, v1alpha1.ReconcileRequestAnnotation, requested)
 	err := c.Patch(ctx, what.Object, client.RawPatch(types.MergePatchType, patch))
-	return &refreshRequest{what, requested}, explainWrite(err)
+	return &refreshRequest{what, requested, explainWrite(err)}
 }
 
-// awaitRefresh waits until the status acknowledges a request, or a later one that replaced it.
+// awaitRefresh waits until a request is handled.
 func (c *cluster) awaitRefresh(ctx context.Context, r *refreshRequest) error {
-	return c.await(ctx, r.Object, func() (bool, error) {
-		later := r.GetAnnotations()[v1alpha1.ReconcileRequestAnnotation]
-		return *r.handled == r.requested || *r.handled != "" && *r.handled == later, nil
-	}, func() string {
-		return "the operator has not carried out the request. Check that it runs and watches this namespace: " + findOperator
+	if r.err != nil {
+		return r.err
+	}
+	return c.await(ctx, r.Object, func() (bool, error) { return c.isHandled(ctx, r) }, func() string {
+		return fmt.Sprintf("the operator has not carried out the request for the %s %s. Check that it runs and watches "+
+			"this namespace: %s", kindOf(r.Object), printable.Text(r.GetName()), findOperator)
 	})
+}
+
+// isHandled reports whether the status acknowledges a request, or a later one that replaced it. The error says what
+// keeps the operator from it: a wait would end with the timeout, which says nothing.
+func (c *cluster) isHandled(ctx context.Context, r *refreshRequest) (bool, error) {
+	later := r.GetAnnotations()[v1alpha1.ReconcileRequestAnnotation]
+	if *r.handled == r.requested || *r.handled != "" && *r.handled == later {
+		return true, nil
+	}
+	if m, isMandate := r.Object.(*v1alpha1.Mandate); isMandate {
+		if obstacle := c.readObstacle(ctx, m); obstacle != "" {
+			return false, c.obstacleOf(m.Name, obstacle)
+		}
+	}
+	return false, nil
+}
+
+// readObstacle says why the operator does not read the application of a Mandate; "" if it may.
+func (c *cluster) readObstacle(ctx context.Context, m *v1alpha1.Mandate) string {
+	if m.Spec.Suspend {
+		return "spec.suspend is true, so the operator reads nothing"
+	}
+	service, err := c.read(ctx, serviceOf(m))
+	if err != nil {
+		return "" // the user may not read it, or the status of the Mandate says what is wrong with it
+	}
+	conditions := service.ServiceStatus().Conditions
+	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
+	if ready == nil || ready.Status != metav1.ConditionFalse || ready.ObservedGeneration != service.GetGeneration() {
+		return ""
+	}
+	shown := viewOf(conditions, v1alpha1.ConditionReady)
+	return fmt.Sprintf("the operator reads nothing before the %s %s is Ready (%s): %s",
+		kindOf(service), printable.Text(service.GetName()), shown.Reason, shown.Message)
 }

@@ -31,7 +31,7 @@ func (s *session) reportCommand() *cobra.Command {
 		Args:              exactArgs(2),
 		ValidArgsFunction: s.completeIn(1),
 		RunE: s.onCluster(func(ctx context.Context, c *cluster, arguments []string) error {
-			if err := c.individual(ctx, arguments[0], arguments[1]); err != nil {
+			if _, err := c.mandateOf(ctx, arguments[0], arguments[1]); err != nil {
 				return err
 			}
 			// Before the download: a file that exists must not cost another one.
@@ -57,8 +57,11 @@ func (s *session) reportCommand() *cobra.Command {
 
 // newFile creates a file that only its owner can read; nil if there is no name.
 func newFile(name string) (*os.File, error) {
-	if name == "" {
+	switch name {
+	case "":
 		return nil, nil //nolint:nilnil // no file is wanted
+	case "-":
+		return nil, fmt.Errorf("--file -: the standard output is not supported, because others may read it; name a new file")
 	}
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {

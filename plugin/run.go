@@ -48,7 +48,7 @@ var exitStatuses = []string{
 	exitNotReached: "not reached: a person must act first, the outcome is another one, the action failed, " +
 		"or the service cannot be used",
 	exitTimeout:     "the timeout passed",
-	exitNotApproved: "not confirmed",
+	exitNotApproved: "not confirmed, or interrupted before anything was changed",
 }
 
 // An exitError ends the program with a status of its own. With a nil error, everything is said already.

@@ -55,8 +55,8 @@ func (c *cluster) settle(ctx context.Context, name string) error {
 			exitNotReached, fmt.Errorf("the Mandate %s: %s; nothing was changed", printable.Text(name), problem),
 		}
 	}
-	if err := c.confirm(fmt.Sprintf("Record that the service created nothing with the reference %s? The operator then "+
-		"creates the application of the Mandate %s/%s. If there is one already, its individuals are e-mailed twice.",
+	if err := c.confirm(ctx, fmt.Sprintf("Record that the service created nothing with the reference %s? The operator "+
+		"then creates the application of the Mandate %s/%s. If there is one already, its individuals are e-mailed twice.",
 		printable.Text(record.Spec.Reference), m.Namespace, m.Name)); err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (c *cluster) setSuspend(ctx context.Context, arguments []string, suspend bo
 			return explainError(err)
 		}
 		if !suspend {
-			if err := c.confirm("Resume " + argument + "? The operator then e-mails what has waited."); err != nil {
+			if err := c.confirm(ctx, "Resume "+argument+"? The operator then e-mails what has waited."); err != nil {
 				return err
 			}
 		}

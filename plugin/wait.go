@@ -16,6 +16,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/printable"
 )
 
 // pollInterval is how long the plugin waits before it repeats a request, or reads again what it may not watch.
@@ -121,8 +122,7 @@ func (c *cluster) waitFor(ctx context.Context, name string, reached goal) (*v1al
 	err := c.await(ctx, m, func() (bool, error) {
 		done, obstacle := reached(m)
 		if !done && obstacle != "" {
-			return false, &exitError{exitNotReached, fmt.Errorf("the Mandate %s: %s\nNext: kubectl mandate status -n %s %s",
-				name, obstacle, c.namespace, name)}
+			return false, c.obstacleOf(name, obstacle)
 		}
 		return done, nil
 	}, func() string {
@@ -130,6 +130,13 @@ func (c *cluster) waitFor(ctx context.Context, name string, reached goal) (*v1al
 		return fmt.Sprintf("the Mandate %s is %s", name, summary(&v, systemClock))
 	})
 	return m, err
+}
+
+// obstacleOf is the error for a Mandate that cannot reach a goal before somebody does something.
+func (c *cluster) obstacleOf(name, obstacle string) error {
+	name = printable.Text(name)
+	return &exitError{exitNotReached, fmt.Errorf("the Mandate %s: %s\nNext: kubectl mandate status -n %s %s",
+		name, obstacle, c.namespace, name)}
 }
 
 // await reads an object until done, the end of ctx, or an error that lasts: a restart of the API server does not end a

@@ -3,6 +3,7 @@ package readings
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,7 +72,7 @@ func (c *check) application(ctx context.Context, wanted Application, whole wire.
 	c.see("ids", o.Get("id").Raw())
 	c.see("idSize", o.Get("id").Raw())
 	c.see("statusShape", o.Get("status", "state").Raw())
-	c.see("statusCase", whole.Raw())
+	c.see("statusCase", alwaysSnake.ReplaceAllString(whole.Raw(), ""))
 	c.see("absentValues", whole.Raw())
 	c.see("referenceFormat", o.Get("reference").Raw())
 	c.see("applicationReference", o.Get("reference").Raw())
@@ -87,6 +88,9 @@ func (c *check) application(ctx context.Context, wanted Application, whole wire.
 	c.individuals(ctx, wanted, o)
 	c.webhook(ctx, wanted.ID)
 }
+
+// alwaysSnake matches the names that the interface itself writes so, beside others with spaces.
+var alwaysSnake = regexp.MustCompile("manually_(accepted|rejected)")
 
 // list shows names of the service. A text that has an @, or is long, may be about a person.
 func (c *check) list(point, what string, names []string) {

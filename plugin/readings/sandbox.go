@@ -3,19 +3,32 @@ package readings
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/mandate-io/idv/internal/sandbox/config"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// Dialect are the findings that the sandbox has a switch for: as a dialect, and each as name=value.
+// Dialect are the findings that the sandbox has a switch for: as a dialect, and each as name=value. Of several findings
+// of a point, the default yields: it is also what names of states show that all readings have.
 func (r *Result) Dialect() (d dialect.Dialect, assignments []string) {
 	for _, f := range r.Findings {
-		if d.Set(f.Point, f.Reading) == nil {
-			assignments = append(assignments, f.Point+"="+f.Reading)
+		var alone dialect.Dialect
+		if alone.Set(f.Point, f.Reading) != nil {
+			continue
 		}
+		same := slices.IndexFunc(assignments, func(a string) bool { return strings.HasPrefix(a, f.Point+"=") })
+		switch assignment := f.Point + "=" + f.Reading; {
+		case same < 0:
+			assignments = append(assignments, assignment)
+		case alone == dialect.Dialect{}:
+			continue
+		default:
+			assignments[same] = assignment
+		}
+		_ = d.Set(f.Point, f.Reading) // as alone
 	}
-	return d, slices.Compact(assignments)
+	return d, assignments
 }
 
 // Sandbox is a file for idv-sandbox --config, with the dialect, the mandate types and the countries of the service.
