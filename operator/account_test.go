@@ -14,6 +14,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/config"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // accounts is a world whose service has two accounts. The Secret has the user of the first one.
@@ -232,4 +233,46 @@ func TestAnotherNameOfTheAccount(t *testing.T) {
 	a.emails(4)
 	a.checkCreates(sent + 1)
 	a.otherWasNotAsked()
+}
+
+// A Mandate is applied again with another service, which has another account. It waits for its own account. The service
+// says so, and creates what others ask for, also after a restart.
+func TestMandateOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(t)
+	a.secret("second", map[string]string{"username": "other", "password": "other"})
+	a.apply(fmt.Sprintf(`
+kind: IdentityService
+metadata: {name: second}
+spec: {baseURL: %q, credentialsSecretRef: {name: second}, polling: {minIntervalSeconds: 1, maxIntervalSeconds: 2}}
+`, a.url))
+	a.start()
+	a.mandate("acme", "{}")
+	a.ready("acme")
+	a.deleteMandate("acme")
+	a.waitGone("acme")
+	waitsAtSecond := func() {
+		t.Helper()
+		a.needsAccount("acme")
+		a.eventually(func() (bool, string) {
+			s := &v1alpha1.IdentityService{}
+			a.check(a.Get(t.Context(), client.ObjectKey{Namespace: a.namespace, Name: "second"}, s))
+			reason := engine.ReasonOf(s.Status.Conditions, v1alpha1.ConditionAccountChanged)
+			return reason == v1alpha1.ReasonApplicationsOfOtherAccount, fmt.Sprintf("%+v", s.Status)
+		})
+	}
+	a.mandate("acme", "{serviceRef: {name: second}}")
+	waitsAtSecond()
+	a.kill()
+	a.start()
+	waitsAtSecond()
+	a.mandate("globex", "{serviceRef: {name: second}}")
+	a.ready("globex")
+	waitsAtSecond()
+	a.emails(1)
+	emails, err := a.other.Outbox(t.Context())
+	a.check(err)
+	if len(emails) != 1 {
+		t.Errorf("the other account e-mailed %d people, want 1", len(emails))
+	}
 }

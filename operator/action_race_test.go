@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -166,9 +167,10 @@ func TestTwoOperatorsOneAction(t *testing.T) {
 		second.setSettleDelay(0)
 		w.action("resend", resend)
 		second.intercept(statusPatch, 1, func(func() error) error { return errors.New("connection to the API server lost") })
-		first.intercept("get IdentityService", 1, func(do func() error) error {
+		first.intercept(recordPatch, 1, func(do func() error) error {
+			err := do()
 			second.reconcile("resend")
-			return do()
+			return err
 		})
 		first.reconcile("resend")
 		w.checkResends(0)
@@ -197,7 +199,7 @@ func TestActionWrites(t *testing.T) {
 			r.intercept(recordPatch, 1, func(func() error) error { return unavailable })
 		},
 		"the last look fails": func(_ *world, r *manualActionReconciler) {
-			r.intercept("get PartialObjectMetadata", 2, func(func() error) error { return unavailable })
+			r.intercept("get IdentityService", 1, func(func() error) error { return unavailable })
 		},
 		"the answer to the result is lost": func(_ *world, r *manualActionReconciler) {
 			r.intercept(recordPatch, 2, func(do func() error) error { return errors.Join(do(), unavailable) })
@@ -318,9 +320,12 @@ func TestActionCost(t *testing.T) {
 	t.Parallel()
 	w, r, _ := newActionReconcilers(t)
 	w.action("resend", resend)
+	var mu sync.Mutex // of the last look, four requests are under way at a time
 	made := map[string]int{}
 	r.interceptor = func(request string, do func() error) error {
+		mu.Lock()
 		made[request]++
+		mu.Unlock()
 		return do()
 	}
 	reads := w.requests(control.RetrieveApplication)

@@ -99,3 +99,44 @@ func TestActionWaits(t *testing.T) {
 		})
 	}
 }
+
+// The record says which individual is which, and the service shows jane with another id. Nothing is sent to that, until
+// jane has her own again.
+func TestActionAgainstTheRecord(t *testing.T) {
+	t.Parallel()
+	w, p := newPresented(t)
+	w.john()
+	w.mandate("acme", janeAndJohn)
+	r := w.newManualReconciler()
+	r.reconcile("acme")
+	jane, _ := w.people()
+	actions := r.newActionReconciler()
+	w.action("resend", resend)
+	actions.reconcile("resend")
+	w.actionCompletes("resend")
+
+	p.set(func(all []individual) []individual {
+		for _, one := range all {
+			if one["reference"] == "person-1" {
+				one["id"] = jane + 1000
+			}
+		}
+		return all
+	})
+	w.requestRead("acme")
+	r.reconcile("acme")
+	w.checkReady("acme", v1alpha1.ReasonIndividualsUnmatched)
+	w.action("reset", reset)
+	actions.reconcile("reset")
+	if sent := w.requests(control.ResetIndividual); sent != 0 {
+		t.Fatalf("%d resets were sent", sent)
+	}
+	w.actionWaits("reset", v1alpha1.ReasonIndividualsUnmatched)
+
+	p.set(nil)
+	w.requestRead("acme")
+	r.reconcile("acme")
+	actions.reconcile("reset")
+	w.actionCompletes("reset")
+	w.checkReached(control.Reset, "jane@example.com")
+}

@@ -156,12 +156,16 @@ func withoutGenerations(status v1alpha1.MandateStatus) *v1alpha1.MandateStatus {
 	return s
 }
 
-// A Mandate cannot adopt the application of another one, and nothing is created instead.
+// A Mandate cannot adopt the application of another one, nothing is created instead, and it does not take the other
+// one's outcome, which is final.
 func TestAdoptionRefused(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("owner", "{reference: owned}")
-	owned := *w.ready("owner").Status.ApplicationID
+	owner := w.ready("owner")
+	owned := *owner.Status.ApplicationID
+	w.complete(owner)
+	w.until("owner", "completed", func(m *v1alpha1.Mandate) bool { return m.Status.Outcome == v1alpha1.OutcomeCompleted })
 	sent := w.requests(control.CreateApplication)
 	for name, spec := range map[string]string{
 		"missing":   "{reference: missing, adopt: {applicationID: 9}}",
@@ -175,8 +179,8 @@ func TestAdoptionRefused(t *testing.T) {
 		} else {
 			w.stalled(name, v1alpha1.ReasonAdoptionRefused)
 		}
-		if id := w.get(name).Status.ApplicationID; id != nil {
-			t.Errorf("%s: application %d is bound", name, *id)
+		if status := w.get(name).Status; status.ApplicationID != nil || status.Outcome != "" {
+			t.Errorf("%s: application %v is bound, with the outcome %q", name, status.ApplicationID, status.Outcome)
 		}
 	}
 	w.checkCreates(sent)

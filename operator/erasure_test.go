@@ -104,6 +104,27 @@ func TestErasedAfterOutcome(t *testing.T) {
 	w.emails(2)
 }
 
+// An admission policy denies the erasure. The status says so, and the data is erased once the policy is gone.
+func TestErasureRefused(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("a", "{}") // the policy is tried on it
+	allow := w.deny("mandates", `object.metadata.name != "a" && object.spec.individuals.all(i, !has(i.erased))`)
+	w.secret("john", map[string]string{"email": "john@example.com"})
+	w.createMandate("acme", "{retention: {afterOutcome: Erase}, "+twoPeople+"}")
+	w.reject("acme")
+	const message = "The operator cannot erase inline personal data in the Mandate: the API server answered " +
+		"422 Unprocessable Entity."
+	w.until("acme", message, func(m *v1alpha1.Mandate) bool {
+		return slices.Contains(m.Status.Problems, wrong("spec.individuals", v1alpha1.ReasonRetrying, message))
+	})
+	allow()
+	w.request("mandate/acme", "the policy is gone")
+	if m := w.erased("acme"); hasProblems(m) {
+		t.Errorf("it still has %+v", m.Status.Problems)
+	}
+}
+
 // What another field manager applies stays, and the status says so, until it is erased there. A Mandate that was erased
 // is bound to its application again, and never creates one.
 func TestErasedDataInGit(t *testing.T) {

@@ -10,7 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // A service that fails reads, and answers everything else: its IdentityService says so all the time, and one read at a
@@ -73,6 +76,31 @@ func TestServiceThatFailsWrites(t *testing.T) {
 		w.mandate(fmt.Sprintf("acme-%d", i), "{}")
 	}
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonWritesFailing)
+}
+
+// A Mandate that waits for its service is deleted. It waits no more: that would keep the client of the service.
+func TestDeletedWhileItWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	w.connect()
+	r := w.newManualReconciler()
+	key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: w.namespace, Name: "default"}
+	r.Services.Connections.Breaker(key).Observe(idv.OperationResult{
+		Operation: idv.OpRetrieveReferences, Started: time.Now(), Err: &idv.Error{Kind: idv.KindServer},
+	})
+	wants := func(waiting int) {
+		t.Helper()
+		if used := r.Services.Connections.Usage(); len(used) != 1 || used[0].Mandates.Waiting != waiting {
+			t.Errorf("want %d Mandates that wait: %+v", waiting, used)
+		}
+	}
+	w.mandate("acme", "{}")
+	r.reconcile("acme")
+	wants(1)
+	w.deleteMandate("acme")
+	w.waitGone("acme")
+	r.reconcile("acme")
+	wants(0)
 }
 
 // serviceCondition is Ready of the IdentityService "default".

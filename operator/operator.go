@@ -220,7 +220,7 @@ func addControllers(
 	actions := action.NewReconciler(action.Config{
 		Services: services, Cache: cache, Live: live, Writer: writer, Status: writer.Status(),
 		Events: manager.GetEventRecorder(fieldOwner), Budgets: budgets, Ledger: records, Ended: observeAction,
-		ResetEnded: mandates.RecordChanged, SettleDelay: options.settleDelay,
+		ResetEnded: mandates.RecordChanged, SettleDelay: options.settleDelay, ServerClock: clock.now,
 	})
 	retention := &ledger.Retention{
 		Ledger: records, Mandates: cache, Keep: options.recordRetention, Clock: clock.now,

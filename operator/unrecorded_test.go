@@ -150,14 +150,120 @@ func TestActionResultRefused(t *testing.T) {
 	if w.callOf("first").Result != "" || w.getAction("first").Status.CompletedTime != nil {
 		t.Error("the policy was not in force")
 	}
+	w.untilAction("first", "pending", func(a *v1alpha1.MandateAction) bool {
+		return slices.Contains(a.Status.Problems, wrong("ApplicationRecord", v1alpha1.ReasonRecordPending,
+			"The operator cannot write the ApplicationRecord: the API server answered 422 Unprocessable Entity."))
+	})
 	allow()
 	w.actionCompletes("first")
 	w.checkEmailed(control.Resend, 2)
 }
 
+// An admission policy denies what the operator writes to a Mandate itself. The status says what it is, nothing is sent
+// that needs it, and all goes on once the policy is gone.
+func TestMetadataRefused(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	w.mandate("going", "{deletionPolicy: Delete}")
+	w.ready("going")
+	allow := w.deny("mandates", "object.spec != oldObject.spec")
+	w.mandate("new", "{deletionPolicy: Delete}")
+	w.mandate("acme", "{archived: true}")
+	w.check(w.Delete(t.Context(), w.get("going")))
+	for name, what := range map[string]string{
+		"new":   "change the finalizers of the Mandate",
+		"acme":  "mark the Mandate, which comes before its archiving",
+		"going": "change the finalizers of the Mandate",
+	} {
+		message := "The operator cannot " + what + ": the API server answered 422 Unprocessable Entity."
+		w.until(name, "the problem: "+message, func(m *v1alpha1.Mandate) bool {
+			return slices.ContainsFunc(m.Status.Problems, func(p v1alpha1.Problem) bool { return p.Message == message })
+		})
+	}
+	w.condition("new", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonLedgerUnavailable)
+	if sent := w.requests(control.ArchiveApplication); sent != 0 {
+		t.Errorf("%d archivings were sent without the mark", sent)
+	}
+	w.emails(2)
+	allow()
+	w.ready("new")
+	w.until("acme", "archived", func(m *v1alpha1.Mandate) bool { return m.Status.Archived })
+	w.waitGone("going")
+	w.emails(3)
+}
+
+// An admission policy denies the end of a create that the service has accepted, without an id. It is recorded once the
+// policy is gone, and the application, which may take minutes, is not created again.
+func TestAcceptanceRefused(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("existing", "{}")
+	w.ready("existing")
+	allow := w.deny("applicationrecords", "false")
+	w.check(w.sandbox.SetDialects(t.Context(), map[string]string{"asyncWork": "never", "createBody": "empty"}))
+	w.mandate("acme", "{}")
+	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRecordPending)
+	allow()
+	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonCreateAccepted)
+	record := &v1alpha1.ApplicationRecord{}
+	w.check(w.Get(t.Context(), w.key("acme"), record))
+	if call := record.Spec.Calls[0]; call.Result != v1alpha1.CallAccepted {
+		t.Errorf("the create has the result %q, want Accepted", call.Result)
+	}
+	w.checkCreates(2)
+}
+
+// What the API server does not record takes nothing of spec.creation, which a namespace may share with others.
+func TestRefusedCallsTakeNoBudget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	w.connect()
+	w.limit(`"maxPerHour":3,"maxPerDay":1000`) // one is reserved at a time
+	w.start("--creation-hour=1h")
+	w.mandate("globex", "{}")
+	w.ready("globex")
+	allow := w.deny("applicationrecords", "false", admissionv1.Create)
+	w.mandate("acme", "{}")
+	w.action("resend", "{type: ResendInvite, mandateRef: {name: globex}}")
+	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonLedgerUnavailable)
+	w.untilAction("resend", "a problem with the record", func(a *v1alpha1.MandateAction) bool {
+		return len(a.Status.Problems) > 0
+	})
+	w.emails(1)
+	allow()
+	w.ready("acme")
+	w.actionCompletes("resend")
+	w.checkApplications(2)
+	w.checkEmailed(control.Resend, 1)
+	if status := w.service("default").Status.Creation; status.LastHour != 3 {
+		t.Errorf("%d requests count for this hour, want 3", status.LastHour)
+	}
+}
+
+// A policy denies what the operator reserves in the status of the service. The action says so, and is done later.
+func TestReservationRefused(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	allow := w.deny("identityservices/status", "false")
+	w.limit(`"maxPerHour":40,"maxPerDay":1000`) // what is reserved is not usable any more
+	w.action("resend", resend)
+	w.untilAction("resend", "a problem", func(a *v1alpha1.MandateAction) bool {
+		return slices.Contains(a.Status.Problems, wrong("IdentityService", v1alpha1.ReasonRetrying,
+			"The operator cannot reserve a request in status.creation: the API server answered 422 Unprocessable Entity."))
+	})
+	w.checkEmailed(control.Resend, 0)
+	allow()
+	w.actionCompletes("resend")
+	w.checkEmailed(control.Resend, 1)
+}
+
 // deny has the API server deny updates of a resource of ours in the namespace, unless a CEL expression holds, until
 // what it returns is called. It needs an object that is denied.
-func (w *world) deny(resource, unless string) (allow func()) {
+func (w *world) deny(resource, unless string, also ...admissionv1.OperationType) (allow func()) {
 	w.Helper()
 	name := w.namespace + "-" + strings.ReplaceAll(resource, "/", "-")
 	policy := &admissionv1.ValidatingAdmissionPolicy{
@@ -165,7 +271,7 @@ func (w *world) deny(resource, unless string) (allow func()) {
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
 			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
 				RuleWithOperations: admissionv1.RuleWithOperations{
-					Operations: []admissionv1.OperationType{admissionv1.Update},
+					Operations: append(also, admissionv1.Update),
 					Rule: admissionv1.Rule{
 						APIGroups: []string{v1alpha1.SchemeGroupVersion.Group}, APIVersions: []string{"*"}, Resources: []string{resource},
 					},

@@ -19,8 +19,12 @@ const ReasonApplicationsMissing = "ApplicationsMissing"
 
 // ConditionAccountChanged is present, and True, only while the credentials may belong to another account than the one
 // that the applications of Mandates were created with, or some Mandates wait for that. Its reason is
-// ReasonAccountChanged.
+// ReasonAccountChanged, or ReasonApplicationsOfOtherAccount.
 const ConditionAccountChanged = "AccountChanged"
+
+// ReasonApplicationsOfOtherAccount is the reason of ConditionAccountChanged while the account of the connection is not
+// in doubt, but the applications of some Mandates belong to another one. All other Mandates continue.
+const ReasonApplicationsOfOtherAccount = "ApplicationsOfOtherAccount"
 
 // ConditionCreationSuspended is present, and True, only while spec.creation.suspend of an IdentityService or
 // ClusterIdentityService is true: nothing is sent that e-mails people. Its reason is ReasonCreationSuspended.

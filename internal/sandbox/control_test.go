@@ -122,7 +122,7 @@ func TestControlNamesTheFieldOfABadBody(t *testing.T) {
 			"PUT", "/dialects", `{"wrap": []}`, `dialect switch wrap cannot be "[]"; use one of none, data`,
 		},
 		"an operation that is none": {
-			"POST", "/verify/requests", `{"operation": "create_aplication", "count": 0}`,
+			"POST", "/verify/requests", `{"operation": "create_applications", "count": 0}`,
 			fmt.Sprint("operation: must be one of ", append(control.Operations(), control.Unknown)),
 		},
 		"a kind that is none": {

@@ -3,7 +3,9 @@ package action
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -37,7 +39,7 @@ func (r *reconciliation) begin(ctx context.Context) error {
 	r.permit = permit
 	wait, err := r.config.Budgets.Take(ctx, r.session.Key, &r.session.Connection, r.waiter())
 	if err != nil {
-		return err
+		return r.refused(ctx, serverRequest{"IdentityService", "reserve a request in status.creation"}, err)
 	}
 	if wait > 0 {
 		r.facts.failureReason, r.facts.retryAfter = v1alpha1.ReasonCreationBudgetReached, wait
@@ -57,24 +59,26 @@ func (r *reconciliation) begin(ctx context.Context) error {
 	call.RequestedBy = engine.RequestedBy(r.action)
 	about := individuals.Frozen(r.record, r.expected, r.matching)
 	record, err := r.config.Ledger.Begin(context.WithoutCancel(ctx), r.record, call, about)
+	if err != nil {
+		r.returnRequest()
+	}
 	switch {
 	case errors.Is(err, ledger.ErrLost):
 		r.facts.record = recordFacts{}
 	case err != nil:
 		r.localState.Update(r.action, func(s *localState) { s.unsent = call.Nonce })
-		if !apierror.IsRefusal(err) {
-			return err
-		}
-		r.facts.failureReason = v1alpha1.ReasonRetrying
-		r.facts.problems = []v1alpha1.Problem{
-			engine.ServerProblem("ApplicationRecord", "", "write the ApplicationRecord", err),
-		}
+		return err
 	default:
 		r.call = *ledger.Find(record, func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce })
 		r.setRecord(record)
 		r.facts.call.phase, r.facts.call.started = begun, started
 	}
 	return nil
+}
+
+// returnRequest is for a call of which nothing was sent, and nothing will be.
+func (r *reconciliation) returnRequest() {
+	r.config.Budgets.Return(r.session.Key, &r.session.Connection, r.waiter())
 }
 
 // waiter is the action, as the budget of its service knows it.
@@ -98,7 +102,12 @@ func (r *reconciliation) verify(ctx context.Context) error {
 	case r.facts.emails && same:
 		r.facts.call.phase, r.facts.call.looked = verified, looked
 	case r.facts.emails:
-		r.facts.call = callFacts{phase: over, result: v1alpha1.CallNotSent}
+		r.withdraw()
+		if err != nil {
+			r.facts.problems = []v1alpha1.Problem{serverRequests[stepVerify].problem(err)}
+			log.FromContext(ctx).Info("Failed to look once more, sent nothing", "error", apierror.Redact(err).Error())
+		}
+		return nil
 	case same:
 		r.facts.report.verified = true
 	case err == nil:
@@ -107,13 +116,15 @@ func (r *reconciliation) verify(ctx context.Context) error {
 	return err
 }
 
+// withdraw ends the call before it was sent.
+func (r *reconciliation) withdraw() {
+	r.facts.call = callFacts{phase: over, result: v1alpha1.CallNotSent}
+	r.returnRequest()
+}
+
 // isCurrent reports whether nobody has deleted, replaced, suspended or redirected the action, its Mandate or the
 // service, and the call is still this reconciliation's: another operator may have ended it, or the record may be gone.
 func (r *reconciliation) isCurrent(ctx context.Context) (bool, error) {
-	same, _, err := r.session.IsCurrent(ctx, r.liveServices, r.action.Namespace)
-	if !same || err != nil {
-		return false, err
-	}
 	type object struct {
 		kind string
 		read *metav1.ObjectMeta
@@ -122,14 +133,28 @@ func (r *reconciliation) isCurrent(ctx context.Context) (bool, error) {
 	if r.facts.emails {
 		objects = append(objects, object{"ApplicationRecord", &r.record.ObjectMeta})
 	}
-	for _, o := range objects {
-		name := types.NamespacedName{Namespace: o.read.Namespace, Name: o.read.Name}
-		live, err := engine.ReadMetadata(ctx, r.config.Live, o.kind, name)
-		if err != nil || live == nil || live.UID != o.read.UID || live.ResourceVersion != o.read.ResourceVersion {
-			return false, err
+	var current atomic.Int32
+	var all errgroup.Group // one after another, they take too long where the API server is slow
+	all.Go(func() error {
+		same, _, err := r.session.IsCurrent(ctx, r.liveServices, r.action.Namespace)
+		if same && err == nil {
+			current.Add(1)
 		}
+		return err
+	})
+	for _, o := range objects {
+		all.Go(func() error {
+			name := types.NamespacedName{Namespace: o.read.Namespace, Name: o.read.Name}
+			live, err := engine.ReadMetadata(ctx, r.config.Live, o.kind, name)
+			if err != nil || live == nil || live.UID != o.read.UID || live.ResourceVersion != o.read.ResourceVersion {
+				return err
+			}
+			current.Add(1)
+			return nil
+		})
 	}
-	return true, nil
+	err := all.Wait()
+	return int(current.Load()) == 1+len(objects), err
 }
 
 // send sends the request that e-mails the individual, once.
@@ -146,6 +171,9 @@ func (r *reconciliation) send(ctx context.Context) error {
 	engine.LogAnswer(logger, engine.OutcomeOf(change != nil && change.Accepted, err), err)
 	if err != nil {
 		r.failed(err)
+	}
+	if idv.OutcomeOf(err) == idv.NotSent {
+		r.returnRequest()
 	}
 	return nil
 }
@@ -171,7 +199,8 @@ func resultOf(change *idv.Change, err error) v1alpha1.CallResult {
 // end records what became of the call of this reconciliation, or of one that nobody else will end.
 func (r *reconciliation) end(ctx context.Context) error {
 	if p := r.facts.call.phase; p == begun || p == verified { // too late
-		r.facts.call = callFacts{phase: over, result: v1alpha1.CallNotSent}
+		r.withdraw()
+		r.facts.problems = []v1alpha1.Problem{{Field: "spec.type", Message: tooSlow}}
 	}
 	call, result := r.open, v1alpha1.CallUnknown
 	end := r.config.Ledger.EndOther
@@ -188,13 +217,14 @@ func (r *reconciliation) end(ctx context.Context) error {
 		ended.Sends--
 	}
 	record, err := end(ctx, r.record, ended)
-	lost := errors.Is(err, ledger.ErrLost)
-	switch {
-	case lost && ledger.Find(r.record, func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce }) != nil:
+	switch lost := errors.Is(err, ledger.ErrLost) || errors.Is(err, ledger.ErrNoNamespace); {
+	case lost && r.facts.call.phase != over:
 		r.facts.record = recordFacts{} // it has changed since it was read
 		return nil
 	case lost:
 		log.FromContext(ctx).Info("The record is gone or was restored, dropping the result of a call", "result", result)
+	case err != nil && r.facts.call.phase == over:
+		return r.unrecorded(err)
 	case err != nil:
 		return err
 	default:

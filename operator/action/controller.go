@@ -61,6 +61,8 @@ type Config struct {
 	ResetEnded func(mandate types.NamespacedName)
 	// SettleDelay is more than twice what the service takes for any request.
 	SettleDelay time.Duration
+	// ServerClock is the clock that set the times of creations.
+	ServerClock engine.ServerClock
 	// StandIn gives a plan what it works with in place of a service.
 	// Nil: services are real.
 	StandIn func(connection.Key) ServiceClient
@@ -120,6 +122,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return nil, nil // until it is corrected
 		} else if err != nil {
 			r.localState.Forget(name)
+			r.config.Services.Connections.Actions.Forget(name)
 			return nil, client.IgnoreNotFound(err)
 		}
 		return r.newReconciliation(ctx, action)

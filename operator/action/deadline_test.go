@@ -53,7 +53,7 @@ func TestCallsHaveADeadline(t *testing.T) {
 	}
 }
 
-// The monotonic clock stops while the machine sleeps. What a call was looked at for may have changed meanwhile, and after
+// The monotonic clock stops while the machine sleeps. What a call was looked at for may have changed meanwhile. After
 // hours, another operator may have ended it.
 func TestCallsAfterTheMachineSlept(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,11 @@ func decideCall(f facts) decision {
 	case begun, verified:
 		return decideSend(f)
 	case over:
-		return cmp.Or(when(!f.record.read, perform(stepReadRecord)), perform(stepEnd)) // somebody has written it since
+		return cmp.Or(
+			when(f.call.end == endRefused, perform(stepShowPending)),
+			when(!f.record.read, perform(stepReadRecord)), // somebody has written it since
+			perform(stepEnd),
+		)
 	}
 	noIndividual := f.call.result == v1alpha1.CallRefused && f.call.notFound
 	return cmp.Or(
@@ -55,11 +59,14 @@ func decideName(f facts) decision {
 }
 
 // decideOpen is for a call that this reconciliation has not begun, and that may be under way. Its process may have
-// ended, and its MandateAction may be gone. So that it is in nobody's way for ever, it is ended after the handover.
+// ended, and its MandateAction may be gone. So that it is in nobody's way for ever, it is ended after the handover. One
+// that the Mandate orders may stay open for days: then the status says so.
 func decideOpen(f facts) decision {
-	handedOver := f.record.open != otherCall && !f.now.Before(f.record.seen.Add(f.handover))
+	lasts := !f.now.Before(f.record.seen.Add(f.handover))
+	handedOver := f.record.open != otherCall && lasts
 	return cmp.Or(
 		when(f.record.open == unsentCall || handedOver, perform(stepEnd)),
+		when(lasts, waitFor(v1alpha1.ReasonMandateNotReady, f.handover)),
 		waitFor(reasonAwaiting, openInterval),
 	)
 }

@@ -27,6 +27,7 @@ func TestDecidePromises(t *testing.T) {
 			[]string{"", reasonStaleCache}, []int64{0, 7, 4711}, []time.Duration{0, 7 * time.Second},
 			[][]v1alpha1.Problem{nil}, []int{0, 1, engine.MaxLooks}, []phase{notBegun, begun, verified, over, recorded},
 			[]connection.AccountState{connection.AccountConfirmed, connection.AccountSought, connection.AccountRefuted},
+			[]endFacts{endOpen, endRefused, endShown},
 			[]openCall{noCall, unsentCall, emailingCall, otherCall},
 			[]ledger.NameUse{
 				ledger.Unused, ledger.UsedByThisObject, ledger.UsedForSameAction, ledger.UsedForOtherAction,
@@ -55,7 +56,8 @@ func brokenPromise(f *facts, got decision) string {
 	_, shown := conditionSpecs[got.Reason]
 	switch got.Step {
 	case stepSend:
-		if c := f.call; c.phase != verified || f.now.Sub(c.looked) > time.Second || engine.Elapsed(c.started, f.now) > f.handover/2 {
+		c := f.call
+		if c.phase != verified || f.now.Sub(c.looked) > time.Second || f.now.Sub(c.started) > f.handover/2 {
 			return "without a call of its own, or twice, or late, or without a last look"
 		}
 	case stepBegin:
@@ -63,6 +65,10 @@ func brokenPromise(f *facts, got decision) string {
 			m.suspended || !m.live || m.individual == 0 || !f.service.Ready || f.service.Denied || !f.subject.member ||
 			m.unmatched || f.subject.unmatched || f.subject.other {
 			return "something is in the way"
+		}
+	case stepShowPending:
+		if f.call.phase != over {
+			return "the result is recorded, or there is none"
 		}
 	case stepEnd:
 		late := (f.call.phase == begun || f.call.phase == verified) &&

@@ -292,8 +292,8 @@ func decideCases() map[string]decideCase {
 		},
 		"a call of the Mandate": {
 			why:   "the controller of the Mandate finds out what became of it",
-			facts: waiting(ledger.Unused, otherCall, time.Hour),
-			want:  waitFor(reasonAwaiting, openInterval),
+			facts: waiting(ledger.Unused, otherCall, 30*time.Second),
+			want:  waitFor(v1alpha1.ReasonMandateNotReady, 30*time.Second),
 		},
 		"a call of another action, and a suspended Mandate": {
 			why: "the status says what is in the way of this action",

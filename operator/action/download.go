@@ -46,11 +46,11 @@ func (r *reconciliation) download(ctx context.Context) error {
 	case idv.KindOf(err) == idv.KindNotReady:
 		r.facts.failureReason = v1alpha1.ReasonReportNotReady
 		r.facts.retryAfter = cmp.Or(idv.RetryAfterOf(err), reportInterval)
-	case idv.IsForbidden(err):
+	case isForbidden(err):
 		report.forbidden = true
 		r.failed(err)
 		log.FromContext(ctx).Info("The service does not let this user download the report", "error", err.Error())
-	case idv.IsRefusal(err):
+	case idv.IsRefusal(err) && !idv.IsForbidden(err):
 		report.refused = true
 		r.failed(err)
 		r.localState.Update(r.action, func(s *localState) { s.refusedDigest = r.statusDigest })

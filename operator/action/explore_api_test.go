@@ -42,6 +42,8 @@ func conflict(key string) error {
 
 // Get reads one object, or its metadata.
 func (a apiServer) Get(_ context.Context, name client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	a.reads.Lock()
+	defer a.reads.Unlock()
 	if err := a.read(); err != nil {
 		return err
 	}

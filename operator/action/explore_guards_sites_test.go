@@ -28,6 +28,12 @@ func guardsOfSites() map[string]explore.Guard {
 			Off:      "individuals.Recorded(individuals.Known(r.observed), pick(ON, r.record, nil))",
 			CaughtBy: "TestExplore/which individual is which", Fails: "A6: ",
 		},
+		"id of the record": {
+			Why: "the service may e-mail another individual by the new one", File: "../individuals/match.go",
+			Old:      "e.Recorded && a.ID != 0",
+			Off:      "ON && e.Recorded && a.ID != 0",
+			CaughtBy: "TestExplore/which individual is which", Fails: "A6: ",
+		},
 		"individual of the status": {
 			Why: "it may be another one than the service shows", File: mandateFile,
 			Old: "found == nil || found.ID != id", Off: "found == nil || ON && found.ID != id",
@@ -42,7 +48,7 @@ func guardsOfTime() map[string]explore.Guard {
 	return map[string]explore.Guard{
 		"first half of the handover": {
 			Why: "another operator may end the call, and a person order another one", File: callsFile,
-			Old: "		when(engine.Elapsed(c.started, f.now) > f.handover/2,", Off: "		when(ON && engine.Elapsed(c.started, f.now) > f.handover/2,",
+			Old: "when(engine.Elapsed(c.started, f.now) >", Off: "when(ON && engine.Elapsed(c.started, f.now) >",
 			CaughtBy: within, Fails: "A7: .* may soon end",
 		},
 		"handover from before the begin": {

@@ -35,6 +35,7 @@ const (
 	alias                // a user puts other credentials of the same account into the Secret, or the first ones again
 	mistake              // the Secrets of two individuals are exchanged
 	mislead              // the status of the Mandate shows the id of one as the other's, or the right ones again
+	renumber             // the service shows an individual with another id, and the status follows
 	decides              // the controller of Mandates begins a call
 	moves
 )

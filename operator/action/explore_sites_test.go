@@ -44,6 +44,9 @@ func siteOf(url string, credentials [32]byte) site {
 	return away
 }
 
+// otherID is of nobody in the application.
+const otherID = 73
+
 // people are the individuals of the application, by their ids.
 var people = map[int64]string{janeID: "jane", johnID: "john"}
 
@@ -70,6 +73,9 @@ func (w *world) applicationAt(s site) *idv.Application {
 		a.Individuals = append(a.Individuals, idv.Individual{
 			ID: id, Reference: detail(of + "." + people[id]), Email: detail(people[id] + "@example.com"),
 		})
+	}
+	if s == home && w.renumbered {
+		a.Individuals[0].ID = otherID
 	}
 	return a
 }
@@ -197,6 +203,12 @@ func siteMoves(s *state, spend func(move, string, func(*world))) {
 			}
 		})
 	})
+	spend(renumber, "the service shows jane with another id", func(w *world) {
+		w.renumbered = true
+		w.editMandate(func(m *v1alpha1.Mandate) {
+			m.Status.Individuals = []v1alpha1.IndividualStatus{{Name: "jane", ID: otherID}, {Name: "john", ID: johnID}}
+		})
+	})
 }
 
 // addSecrets makes the Secrets with the details of the individuals, the right ones or those of each other.
@@ -231,5 +243,5 @@ func (w *world) isAway() bool {
 // isConfused reports whether the Secrets or the status say something else of jane than the record.
 func (w *world) isConfused() bool {
 	shown := w.mandate().Status.Individuals
-	return w.mistaken() || len(shown) > 0 && shown[0].ID != janeID
+	return w.mistaken() || w.renumbered || len(shown) > 0 && shown[0].ID != janeID
 }

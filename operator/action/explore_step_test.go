@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -39,6 +40,7 @@ const (
 
 // environment is what one step of one operator sees.
 type environment struct {
+	reads     sync.Mutex // a last look reads several objects at a time
 	world     *world
 	fault     fault
 	current   *reconciliation
@@ -184,6 +186,9 @@ func (o *operator) with(p *reconciliation, r *Reconciler, s *environment) *opera
 	if p != nil {
 		p.Reconciler, p.client = nil, nil
 		c.looked, c.lookedAt = s.looked, s.lookedAt
+		if s.hit && s.fault == faultError { // what else was read at the same time depends on the scheduler
+			c.looked = map[string]client.Object{}
+		}
 		c.site = o.siteIn(p)
 		p.session.Slot = connection.Slot{} // the limiter bounds workers, of which there is one here
 	}
@@ -206,6 +211,11 @@ func failure(outcome idv.Outcome, kind idv.Kind) error {
 	return &idv.Error{Outcome: outcome, Kind: kind}
 }
 
+// forbidden is the service's own word.
+func forbidden() error {
+	return &idv.Error{Outcome: idv.Forbidden, Kind: idv.KindForbidden, Problem: &idv.Problem{}}
+}
+
 // Prepare waits for nothing.
 func (fakeService) Prepare(context.Context, idv.Operation) (*idv.Permit, error) { return nil, nil }
 
@@ -216,7 +226,7 @@ func (s fakeService) RetrieveApplication(context.Context, int64) (*idv.Applicati
 		return nil, failure(idv.Unknown, idv.KindServer)
 	case s.fault == faultForbidden:
 		s.hit = true
-		return nil, failure(idv.Forbidden, idv.KindForbidden)
+		return nil, forbidden()
 	}
 	return s.world.applicationAt(s.site), nil
 }
@@ -266,7 +276,7 @@ func (s fakeService) IndividualReport(_ context.Context, individual, _ int64) (*
 		return nil, failure(idv.Refused, idv.KindInvalid)
 	case s.fault == faultForbidden:
 		s.hit = true
-		return nil, failure(idv.Forbidden, idv.KindForbidden)
+		return nil, forbidden()
 	}
 	return &idv.Report{ContentType: "application/pdf", Content: []byte("%PDF-")}, nil
 }

@@ -75,9 +75,11 @@ func scenarios() map[string]scenario {
 			actions: one, silent: true, allow: map[move]uint8{exchange: 2, redirect: 1, crash: 1},
 		},
 		"another name of the account": {actions: one, allow: map[move]uint8{alias: 2, again: 1, lose: 1, crash: 1}},
-		"which individual is which":   {actions: one, allow: map[move]uint8{mistake: 2, mislead: 2, again: 1}},
-		"whose report it is":          {actions: one, manifest: report, allow: map[move]uint8{mistake: 2, mislead: 2}},
-		"a report that is not there":  {actions: one, manifest: report, allow: map[move]uint8{refuse: 1, again: 1, poll: 1}},
+		"which individual is which": {
+			actions: one, allow: map[move]uint8{mistake: 2, mislead: 2, renumber: 1, again: 1},
+		},
+		"whose report it is":         {actions: one, manifest: report, allow: map[move]uint8{mistake: 2, mislead: 2}},
+		"a report that is not there": {actions: one, manifest: report, allow: map[move]uint8{refuse: 1, again: 1, poll: 1}},
 		"alone: one thing after another": {
 			actions: one, lone: true,
 			allow: map[move]uint8{again: 2, other: 1, crash: 1, lose: 1, fail: 1, throttle: 1, suspend: 1, pause: 1},
@@ -144,6 +146,7 @@ var states = explore.NewSchema(map[string]explore.Field{
 	"action.facts.now":                      explore.LeftOut("it is always the present"),
 	"action.facts.problems":                 explore.LeftOut(forPeople),
 	"v1alpha1.MandateActionStatus.Problems": explore.LeftOut(forPeople),
+	"action.reconciliation.notRecorded":     explore.LeftOut(forPeople),
 	"action.reconciliation.Reconciler":      explore.LeftOut(newInStep),
 	"action.reconciliation.client":          explore.LeftOut(newInStep),
 	"action.reconciliation.permit":          explore.LeftOut("nothing is waited for here"),

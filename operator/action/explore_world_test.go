@@ -32,6 +32,7 @@ type world struct {
 	credentials [32]byte
 	proofs      []v1alpha1.SameAccount
 	silent      bool // away from home, no references and no addresses are shown
+	renumbered  bool // at home, jane is shown with another id
 	// begun is when the last call was begun.
 	begun time.Time
 	// backup is the record of an older backup: of the beginning, if nobody has made another one.

@@ -16,7 +16,7 @@ type facts struct {
 	emails   bool // it e-mails the individual; otherwise it downloads the report
 	deleting bool
 	ended    bool
-	created  time.Time
+	created  time.Time // by the clock of this process
 	expires  time.Time // when an action that has ended is deleted; zero: never
 
 	call     callFacts
@@ -63,7 +63,17 @@ type callFacts struct {
 	looks    int                 // how many there were
 	result   v1alpha1.CallResult // once it is over
 	notFound bool                // the service refused it because it has no such individual
+	end      endFacts
 }
+
+// endFacts is what became of recording the result of a call.
+type endFacts int
+
+const (
+	endOpen    endFacts = iota
+	endRefused          // the API server refuses it
+	endShown            // and the status says so
+)
 
 // recordFacts is what the ledger knows.
 type recordFacts struct {

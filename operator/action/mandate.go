@@ -126,7 +126,7 @@ func (r *reconciliation) readApplication(ctx context.Context) error {
 	case idv.IsNotFound(err):
 		s.missing = true
 		return nil
-	case idv.IsForbidden(err):
+	case isForbidden(err):
 		s.forbidden = true
 		r.failed(err)
 		log.FromContext(ctx).Info("The service does not let this user read the application", "error", err.Error())

@@ -32,8 +32,8 @@ var conditionSpecs = map[string]conditionSpec{
 		"The Mandate that spec.mandateRef names does not exist in this namespace. Create it within ten minutes of this " +
 			"action, or correct the name in another action."},
 	v1alpha1.ReasonMandateNotReady: {progressing,
-		"The Mandate has no application yet, or its individuals are not known yet. Its Ready condition says why; the " +
-			"action waits."},
+		"The Mandate has no application yet, its individuals are not known yet, or a call of it has no result yet. Its " +
+			"Ready condition says why; the action waits."},
 	v1alpha1.ReasonMandateStalled: {progressing,
 		"The Mandate has no application and a person must act on it; see its Stalled condition. Delete the action to " +
 			"cancel it."},
@@ -67,6 +67,9 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonRetrying: {progressing,
 		"The last attempt changed nothing and e-mailed nobody. The operator tries again. If this lasts, see " +
 			"status.problems and the IdentityService."},
+	v1alpha1.ReasonRecordPending: {progressing,
+		"The request is over, but the API server refuses to record its result in the ApplicationRecord. Keep the operator " +
+			"running: it tries again; status.problems says why."},
 	v1alpha1.ReasonReportNotReady: {progressing,
 		"The service has no report on the individual yet. The operator asks again when the Mandate's status changes."},
 	v1alpha1.ReasonSecretRefused: {progressing,

@@ -60,6 +60,7 @@ type reconciliation struct {
 	statusDigest string                      // of what a report depends on
 	report       file                        // personal data
 	downloaded   *idv.Report                 // what the report takes of the budget of all; closed by Release
+	notRecorded  v1alpha1.Problem            // why the API server does not record what became of the call
 }
 
 // newReconciliation collects what the MandateAction and the cached Mandate say.
@@ -70,7 +71,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, action *v1alpha1.Man
 		emails:   action.Spec.Type != v1alpha1.MandateActionDownloadReport,
 		deleting: !action.DeletionTimestamp.IsZero(),
 		ended:    status.CompletedTime != nil,
-		created:  action.CreationTimestamp.Time,
+		created:  action.CreationTimestamp.Add(r.config.ServerClock.Period(0, r.clock)),
 		handover: r.handover,
 		secret:   secretFacts{checked: known.noSecret},
 		storing:  storingFacts{checked: known.mayStore},
@@ -78,8 +79,11 @@ func (r *Reconciler) newReconciliation(ctx context.Context, action *v1alpha1.Man
 	if ttl := action.Spec.TTLSecondsAfterFinished; c.facts.ended && ttl != nil {
 		c.facts.expires = status.CompletedTime.Add(time.Duration(*ttl) * time.Second)
 	}
+	if c.facts.ended || c.facts.deleting { // whatever became of its Mandate
+		return c, nil
+	}
 	c.facts.mandate.seen = sawMandate(status)
-	err := c.observeMandate(ctx, false)
+	err := c.stepFailed(ctx, stepReadMandate, c.observeMandate(ctx, false))
 	return c, err
 }
 
@@ -119,7 +123,7 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 		ctx = bounded
 	}
 	if r.facts.call.phase == notBegun || s == stepSend {
-		return r.perform(ctx, s)
+		return r.stepFailed(ctx, s, r.perform(ctx, s))
 	}
 	if err := r.perform(context.WithoutCancel(ctx), s); err != nil { // what became of the call is known nowhere but here
 		return &engine.UnrecordedError{Err: err}
@@ -136,6 +140,7 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		stepVerify:          r.verify,
 		stepSend:            r.send,
 		stepEnd:             r.end,
+		stepShowPending:     r.showPending,
 		stepLookForSecret:   r.lookForSecret,
 		stepCheckAccess:     r.checkAccess,
 		stepDownload:        r.download,
@@ -258,9 +263,4 @@ func (r *reconciliation) requestFailed(ctx context.Context, err error) {
 	r.facts.retryAfter = idv.RetryAfterOf(err)
 	r.failed(err)
 	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())
-}
-
-// failed takes over why the service did not do what a request asked for.
-func (r *reconciliation) failed(err error) {
-	r.facts.problems = []v1alpha1.Problem{engine.ServiceProblem("spec.type", "", err)}
 }

@@ -13,6 +13,7 @@ const pdf = "%PDF-1.7\n%\xe2\xe3\xcf\xd3 a report"
 func TestReadReport(t *testing.T) {
 	standard, urlSafe := base64.StdEncoding.EncodeToString([]byte(pdf)), base64.RawURLEncoding.EncodeToString([]byte(pdf))
 	const js = "application/json"
+	image := base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n a face"))
 	cases := map[string]struct {
 		why               string
 		contentType, body string
@@ -102,6 +103,44 @@ func TestReadReport(t *testing.T) {
 			body:        fmt.Sprintf(`{"front": %q, "back": %q}`, standard, standard),
 			wantType:    js,
 			why:         "to choose one would lose the other",
+		},
+		"one with a picture": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"individual": {"id": 7}, "checks": [{"id": 1}], "selfie": %q}`, image),
+			wantType:    js,
+			why:         "the picture is not the report",
+		},
+		"one with a picture, without objects": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"result": "passed", "selfie": %q}`, image),
+			wantType:    js,
+		},
+		"one with a document": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"individual": {"id": 7}, "address": {"proof": %q}}`, standard),
+			wantType:    js,
+		},
+		"one with a list and a document": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"checks": ["liveness"], "proof": %q}`, standard),
+			wantType:    js,
+		},
+		"one with a URL, without lists": {
+			contentType: js,
+			body:        `{"individual": {"id": 7}, "help": "https://help.example"}`,
+			wantType:    js,
+		},
+		"only a picture": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"data": {"report": %q}}`, image),
+			wantType:    "image/png",
+			want:        "\x89PNG\r\n\x1a\n a face",
+		},
+		"base64 beside what is empty": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"errors": [], "meta": {}, "report": %q}`, standard),
+			wantType:    "application/pdf",
+			want:        pdf,
 		},
 		"a path":                    {contentType: js, body: `{"path": "/reports/1"}`, wantType: js},
 		"JSON that is none":         {contentType: js, body: `{"url": `, wantType: js},

@@ -88,7 +88,7 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateActionStatus, reason 
 // requestReasons are those of which the problems say what a request came to.
 var requestReasons = []string{
 	v1alpha1.ReasonRetrying, v1alpha1.ReasonRefused, v1alpha1.ReasonForbidden, v1alpha1.ReasonSecretRefused,
-	v1alpha1.ReasonReportNotReady, v1alpha1.ReasonOutcomeUnknown,
+	v1alpha1.ReasonReportNotReady, v1alpha1.ReasonOutcomeUnknown, v1alpha1.ReasonRecordPending,
 }
 
 // showProblems writes what is wrong, for people without access to the operator's log.
@@ -99,6 +99,9 @@ func (r *reconciliation) showProblems(status *v1alpha1.MandateActionStatus, reas
 		return
 	}
 	found := slices.Clone(r.facts.problems)
+	if reason == v1alpha1.ReasonRecordPending {
+		found = []v1alpha1.Problem{r.notRecorded}
+	}
 	for i := range found {
 		found[i].Reason = reason
 	}

@@ -15,6 +15,7 @@ const (
 	stepVerify          step = "Verify"          // is everything still as it was read?
 	stepSend            step = "Send"            // resend or reset: the one request that e-mails
 	stepEnd             step = "End"             // record what became of it, or of one that nobody else will end
+	stepShowPending     step = "ShowPending"     // say that the API server refuses to record that
 	stepLookForSecret   step = "LookForSecret"   // was the report stored, by us or by somebody else?
 	stepCheckAccess     step = "CheckAccess"     // may the operator create Secrets?
 	stepDownload        step = "Download"

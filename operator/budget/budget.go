@@ -151,6 +151,26 @@ func (b *Budgets) Take(
 	return max(s.wait(waiter, time.Now()), time.Second), nil
 }
 
+// Return gives back the request that a waiter has taken last, and for which nothing was sent: a namespace in which no
+// call can be recorded must not use up what it shares with others.
+func (b *Budgets) Return(key connection.Key, used *connection.Connection, waiter Waiter) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	s := b.services[key]
+	b.mu.Unlock()
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.uid == used.UID && s.giveBack(waiter) && len(s.queue) > 0 {
+		b.wakeUp(s.queue[0])
+		s.queue = s.queue[1:]
+	}
+}
+
 // next has the oldest of those that still wait reserve more, once all that was reserved for others is used.
 func (b *Budgets) next(s *service) {
 	if len(s.admitted) > 0 || s.unused > 0 || s.nothing || len(s.queue) == 0 {

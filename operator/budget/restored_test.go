@@ -80,12 +80,19 @@ func newCluster(perHour int32) *cluster {
 	return c
 }
 
+// used is the connection of the service.
+func (c *cluster) used() *connection.Connection {
+	return &connection.Connection{UID: c.service.UID, Generation: c.service.Generation}
+}
+
+func waiter(number int) Waiter {
+	return Waiter{NamespacedName: types.NamespacedName{Namespace: "team", Name: fmt.Sprint(number)}}
+}
+
 func (c *cluster) take(t *testing.T, b *Budgets, most int) (got int) {
 	t.Helper()
-	used := &connection.Connection{UID: c.service.UID, Generation: c.service.Generation}
 	for got < most {
-		waiter := Waiter{NamespacedName: types.NamespacedName{Namespace: "team", Name: fmt.Sprint(got)}}
-		wait, err := b.Take(t.Context(), serviceKey, used, waiter)
+		wait, err := b.Take(t.Context(), serviceKey, c.used(), waiter(got))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,6 +186,33 @@ func TestGiveBackToTheStatusAlone(t *testing.T) {
 		}
 		if wantAsked := map[bool]int{false: 1, true: 2}[restored]; c.asked != wantAsked {
 			t.Errorf("restored=%t: the ledger was read %d times", restored, c.asked)
+		}
+	}
+}
+
+// A request that was not sent can be used by anybody, once: now, or by the next reservation.
+func TestReturn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before func(*Budgets, *cluster)
+		want   int
+	}{
+		"at once":                    {func(*Budgets, *cluster) {}, 1},
+		"twice":                      {func(b *Budgets, c *cluster) { b.Return(serviceKey, c.used(), waiter(0)) }, 1},
+		"after another reservation":  {func(b *Budgets, _ *cluster) { b.services[serviceKey].reserved = time.Time{} }, 0},
+		"when it is too old":         {func(b *Budgets, _ *cluster) { b.services[serviceKey].until = time.Time{} }, 1},
+		"of another generation":      {func(_ *Budgets, c *cluster) { c.service.Generation++ }, 1},
+		"to a service that replaced": {func(_ *Budgets, c *cluster) { c.service.UID = "other" }, 0},
+	} {
+		cluster := newCluster(1)
+		b := cluster.budgets(noon)
+		if got := cluster.take(t, b, 2); got != 1 {
+			t.Fatalf("%s: %d were taken, want 1", name, got)
+		}
+		c.before(b, cluster)
+		b.Return(serviceKey, cluster.used(), waiter(0))
+		if got := b.services[serviceKey].unused; got != c.want {
+			t.Errorf("%s: %d can be used, want %d", name, got, c.want)
 		}
 	}
 }

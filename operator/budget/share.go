@@ -21,8 +21,9 @@ type share struct {
 	admitted      map[Waiter]bool
 	admittedUntil time.Time
 
-	queue  []Waiter        // those that wait after them, the oldest first
-	served map[Waiter]bool // whose status may still say that they wait
+	queue []Waiter // those that wait after them, the oldest first
+	// served are those whose status may still say that they wait, with the reservation that they took a part of.
+	served map[Waiter]time.Time
 
 	nothing    bool      // there was nothing left
 	nothingFor time.Time // until when, by the clock of this process
@@ -34,7 +35,7 @@ func (s *share) usable(now time.Time) bool {
 	return now.Before(s.until) && now.Round(0).Before(s.until.Round(0))
 }
 
-func newShare() share { return share{admitted: map[Waiter]bool{}, served: map[Waiter]bool{}} }
+func newShare() share { return share{admitted: map[Waiter]bool{}, served: map[Waiter]time.Time{}} }
 
 // admittedFor is how long a part is kept for those that have waited.
 const admittedFor = time.Minute
@@ -76,8 +77,20 @@ func (s *share) take(waiter Waiter) bool {
 	default:
 		return false
 	}
-	s.served[waiter] = true
+	s.served[waiter] = s.reserved
 	return true
+}
+
+// giveBack is for a part that was not used. Where its reservation is too old, or of another generation of the service,
+// the next one counts it as free. It reports whether others can take it now.
+func (s *share) giveBack(waiter Waiter) bool {
+	of, ok := s.served[waiter]
+	delete(s.served, waiter)
+	if !ok || !of.Equal(s.reserved) {
+		return false
+	}
+	s.unused++
+	return s.usable(time.Now())
 }
 
 // admit gives what was reserved to the oldest of those that wait.

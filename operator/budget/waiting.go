@@ -47,10 +47,10 @@ func (b *Budgets) waiting(ctx context.Context, key connection.Key, s *service) (
 	slices.SortFunc(found, func(a, b candidate) int {
 		return cmp.Or(a.created.Compare(b.created.Time), cmp.Compare(a.String(), b.String()))
 	})
-	served, waiting := map[Waiter]bool{}, make([]Waiter, 0, len(found))
+	served, waiting := map[Waiter]time.Time{}, make([]Waiter, 0, len(found))
 	for _, c := range found {
-		if s.served[c.Waiter] {
-			served[c.Waiter] = true
+		if of, ok := s.served[c.Waiter]; ok {
+			served[c.Waiter] = of
 			continue
 		}
 		waiting = append(waiting, c.Waiter)

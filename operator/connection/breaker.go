@@ -18,6 +18,8 @@ const (
 	// pausesUntilReset is how many times the last pause the circuit has to be closed until the next pause is a short one
 	// again. A service that works now and then is used now and then.
 	pausesUntilReset = 10
+	// abandonedAfter is how long a read may be awaited as the test: a Mandate whose read failed comes back sooner.
+	abandonedAfter = 5 * time.Minute
 )
 
 // pause is a time for which something is not sent. It doubles with each failure in a row. The zero value is none.
@@ -66,7 +68,7 @@ const (
 // reconciliation that has one to make is the test. A write may e-mail people and its answer may get lost, so the
 // reference data is read first: during an outage no create is risked. If nobody waits to make a call of the class that
 // failed, a success of another class closes the circuit, but the next failure of the former opens it at once. So
-// does the reference data, if those who waited to make a write have gone since it was read.
+// does the reference data, which is read if those who would make the test are gone.
 //
 // It is our own, because the libraries do not fit: with gobreaker the pause is fixed, and with both gobreaker and
 // failsafe-go any call is the test, and nothing tells those who wait that the pause is over.
@@ -76,13 +78,14 @@ type CircuitBreaker struct {
 
 	mu          sync.Mutex
 	usable      bool // there is a client, and its first probe succeeded
+	stopped     bool // the connection is gone
 	state       State
 	class       Class       // that failed; None while closed
 	kind        client.Kind // of the failure
 	cause       string      // of the failure, for people
 	since       time.Time   // of the last change of state
 	pause       pause       // while the circuit is open
-	abandoned   *time.Timer // while it is half-open: looks whether anybody makes the test
+	reads       pause       // of reads that fail for one namespace of several
 	tested      bool        // half-open for Write: the reference data was read
 	failures    [classes]int
 	permissions permissions
@@ -99,7 +102,7 @@ func newCircuitBreaker(notify func(changed bool)) *CircuitBreaker {
 // update changes something, and tells whether that changes the circuit.
 func (b *CircuitBreaker) update(change func() (changed bool)) {
 	b.mu.Lock()
-	changed := change()
+	changed := !b.stopped && change()
 	b.mu.Unlock()
 	if changed {
 		b.notify(true)
@@ -123,45 +126,51 @@ func (b *CircuitBreaker) Cause() string {
 	return b.cause
 }
 
-// MayRetry reports whether a client may retry. While the circuit is not closed, one call is one request.
+// MayRetry reports whether a client may retry. While the circuit is not closed, or reads are tested, one call is one
+// request.
 func (b *CircuitBreaker) MayRetry() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.state == Closed
+	return b.state == Closed && b.reads.length == 0
 }
 
 // AwaitsProbe reports whether the controller of services has to test the service now.
 func (b *CircuitBreaker) AwaitsProbe() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.permissions.doubtful || b.state == HalfOpen && !b.byReconciliation()
+	switch b.state {
+	case Closed:
+		return b.permissions.doubtful
+	case HalfOpen:
+		return !b.byReconciliation() || b.isAbandoned()
+	default:
+		return false
+	}
 }
 
-// Permit says that the user may read applications, although the reference data is forbidden.
+// Permit says whether the user may read applications. The controller of services finds that out when the reference data
+// is forbidden: until then, the circuit stays as it is. If nothing is permitted, it opens as with a refused login. If
+// one thing is forbidden, the object that asked for it says so.
 func (b *CircuitBreaker) Permit(permitted bool) {
-	b.update(func() (closes bool) {
-		if permitted {
-			b.permissions.record(Read, false, time.Now())
+	b.update(func() (changed bool) {
+		now := time.Now()
+		b.permissions.settle(permitted, now)
+		switch {
+		case !b.permissions.none(now):
+			return b.succeed(References)
+		case b.state == Open:
+			return false
 		}
-		closes = permitted && b.state != Closed && b.kind == client.KindForbidden
-		if closes {
-			b.setState(Closed, None, "")
-		}
-		return closes
-	})
-}
-
-// authorize takes over whether the user may send a request of a class, and reports whether that changes anything. If
-// nothing is permitted, the circuit opens as with a refused login. If one thing is forbidden, the object that asked for
-// it says so.
-func (b *CircuitBreaker) authorize(class Class, denied bool) (changed bool) {
-	asked := b.permissions.doubtful
-	b.permissions.record(class, denied, time.Now())
-	if class == References && denied && b.permissions.none(time.Now()) && b.state == Closed {
 		b.open(References, client.KindForbidden)
 		b.cause = "the service lets this user do nothing that was asked for"
 		return true
-	}
+	})
+}
+
+// authorize takes over whether the user may send a request of a class, and reports whether a doubt begins.
+func (b *CircuitBreaker) authorize(class Class, denied bool) (changed bool) {
+	asked := b.permissions.doubtful
+	b.permissions.record(class, denied, time.Now())
 	return b.permissions.doubtful && !asked
 }
 
@@ -171,12 +180,16 @@ func (b *CircuitBreaker) Observe(result client.OperationResult) {
 	b.mu.Lock()
 	changed, freed := false, false
 	switch {
-	case result.Started.Before(b.since):
+	case b.stopped, result.Started.Before(b.since):
+	case outcome == forbidden && class == References: // Permit tells what follows
+		changed = b.authorize(class, true)
 	case outcome == succeeded, outcome == forbidden:
 		freed = b.failures[class]+b.failures[Login] > 0
 		changed = b.succeed(class)
 		changed = b.authorize(class, outcome == forbidden) || changed
 	case outcome == doubtful && b.isAlone(class, result.Caller):
+		changed = b.authorize(class, true)
+	case outcome == failed && b.failsForOne(class, result):
 		changed = b.authorize(class, true)
 	case outcome == failed, outcome == doubtful:
 		changed = b.fail(class, result)
@@ -198,12 +211,40 @@ func (b *CircuitBreaker) isAlone(class Class, caller string) bool {
 	return b.doubted[class] == caller
 }
 
+// failsForOne counts a read that failed, and reports whether reads fail for one namespace only of those that share the
+// connection: the service may be unable to return its applications. Then the circuit stays closed for the writes of
+// others, and the reads pause.
+func (b *CircuitBreaker) failsForOne(class Class, result client.OperationResult) bool {
+	if !b.shared || class != Read || b.state != Closed || client.KindOf(result.Err) == client.KindUnreachable ||
+		!b.isAlone(class, result.Caller) {
+		return false
+	}
+	b.failures[Read]++
+	if b.failures[Read] >= failureThreshold && b.reads.timer == nil {
+		b.hold(&b.reads)
+	}
+	return true
+}
+
+// hold starts a pause of one class. From its end on, one call at a time is made.
+func (b *CircuitBreaker) hold(p *pause) {
+	p.start(func() {
+		b.mu.Lock()
+		p.end()
+		b.mu.Unlock()
+		b.notify(false)
+	})
+}
+
 // succeed reports whether the circuit changed.
 func (b *CircuitBreaker) succeed(class Class) (changed bool) {
 	b.doubted[class] = ""
 	b.failures[class], b.failures[Login] = 0, 0 // a call that was answered needed a login that worked
-	if class == Subscription {
+	switch class {
+	case Subscription:
 		b.subscriptions.reset()
+	case Read:
+		b.reads.reset()
 	}
 	switch {
 	case b.state != HalfOpen:
@@ -222,12 +263,7 @@ func (b *CircuitBreaker) succeed(class Class) (changed bool) {
 func (b *CircuitBreaker) fail(class Class, result client.OperationResult) (changed bool) {
 	b.failures[class]++
 	if class == Subscription {
-		b.subscriptions.start(func() { // from then on, one at a time is made
-			b.mu.Lock()
-			b.subscriptions.end()
-			b.mu.Unlock()
-			b.notify(false)
-		})
+		b.hold(&b.subscriptions.pause)
 		return false
 	}
 	if b.state == Open || b.state == Closed && b.failures[class] < threshold(class, result) {
@@ -258,36 +294,21 @@ func threshold(class Class, result client.OperationResult) int {
 }
 
 func (b *CircuitBreaker) setState(state State, class Class, kind client.Kind) {
-	b.endTimers()
-	if state == HalfOpen {
-		b.abandoned = time.AfterFunc(minPause, b.closeIfAbandoned)
-	}
+	b.pause.end()
 	b.state = state
 	b.class, b.kind = class, kind
 	b.since = time.Now()
 	b.tested = false
 }
 
-// closeIfAbandoned closes a circuit whose test nobody makes any more: those who waited for a write were suspended or
-// deleted after the reference data was read. Without it, a subscription would wait for the next poll.
-func (b *CircuitBreaker) closeIfAbandoned() {
-	b.update(func() (closes bool) {
-		if b.abandoned != nil {
-			b.abandoned.Reset(minPause)
-		}
-		if closes = b.tested && !b.isAwaited() && sum(&b.counts[using]) == 0; closes {
-			b.setState(Closed, None, "")
-		}
-		return closes
-	})
-}
-
-func (b *CircuitBreaker) endTimers() {
-	b.pause.end()
-	if b.abandoned != nil {
-		b.abandoned.Stop()
+// isAbandoned reports whether nobody makes the test of a half-open circuit: those who would have were suspended or
+// deleted. Without that, what is applied when the service is healthy would wait for ever.
+func (b *CircuitBreaker) isAbandoned() bool {
+	after := minPause
+	if b.class == Read {
+		after = abandonedAfter
 	}
-	b.abandoned = nil
+	return !b.isAwaited() && sum(&b.counts[using]) == 0 && time.Since(b.since) >= after
 }
 
 // TestNow ends the pause of an open circuit.
@@ -308,17 +329,27 @@ func (b *CircuitBreaker) Reset() {
 		b.failures, b.permissions = [classes]int{}, permissions{}
 		b.doubted = [classes]string{}
 		b.pause.reset()
+		b.reads.reset()
 		b.subscriptions.reset()
 		return changed
 	})
 }
 
-// stop ends the timer of a connection that is gone.
+// stop is for a connection that is gone: nothing changes the circuit any more, and nobody waits for it.
 func (b *CircuitBreaker) stop() {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.endTimers()
+	b.stopped = true
+	b.pause.end()
+	b.reads.end()
 	b.subscriptions.end()
+	b.mu.Unlock()
+	b.notify(false)
+}
+
+func (b *CircuitBreaker) isStopped() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stopped
 }
 
 // setUsable sets whether the connection can be used at all.
@@ -371,7 +402,7 @@ func (b *CircuitBreaker) admits(class Class, counted *[classes]int) bool {
 	case class == Subscription:
 		return b.state == Closed && b.failures[Login] == 0 && b.subscriptions.admits(counted[class])
 	case b.state == Closed:
-		return b.failures[tested]+b.failures[Login] == 0 || counted[class] == 0
+		return b.failures[tested]+b.failures[Login] == 0 || counted[class] == 0 && (tested != Read || b.reads.timer == nil)
 	default:
 		return b.byReconciliation() && used == 0 && (tested == b.class || !b.isAwaited())
 	}

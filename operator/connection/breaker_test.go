@@ -247,12 +247,44 @@ func TestNobodyWaitsToTestAnyMore(t *testing.T) {
 		elapse(10 * minPause)
 		c.want(HalfOpen, Write) // while one waits to make the test
 		c.count(Write, waiting, gone)
-		elapse(minPause)
+		if !c.AwaitsProbe() {
+			t.Fatal("nobody tests the service")
+		}
+		c.calls(probe, nil)
 		c.want(Closed, None)
 		if last := c.lastState(); last != Closed {
 			t.Errorf("those who wait were told that it is %s", last)
 		}
-		c.stop()
+	})
+}
+
+// The Mandates whose reads failed are deleted. Others may be applied only when the service is healthy again, so the
+// reference data is the test. A Mandate that reads, or comes back to read, is a better one.
+func TestNobodyWaitsToReadAnyMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCircuit(t)
+		c.calls(read, errServer, errServer, errServer)
+		elapse(minPause + abandonedAfter - 1)
+		c.want(HalfOpen, Read)
+		if c.AwaitsProbe() {
+			t.Error("a Mandate may still come back to read")
+		}
+		for _, state := range []waiterState{waiting, offered, using} {
+			c.count(Read, gone, state)
+			elapse(2 * abandonedAfter)
+			if c.AwaitsProbe() {
+				t.Error("a Mandate is about to make the test, and the reference data is read")
+			}
+			c.count(Read, state, gone)
+		}
+		if !c.AwaitsProbe() || !c.ready() {
+			t.Fatal("nobody tests the service")
+		}
+		c.calls(probe, nil)
+		c.want(Closed, None)
+		c.calls(read, errServer)
+		c.want(Open, Read)
 	})
 }
 
@@ -412,8 +444,18 @@ func TestTestNowAndReset(t *testing.T) {
 		elapse(minPause)
 		c.want(HalfOpen, References)
 		c.calls(probe, errServer)
-		c.stop()
+		c.stop() // the service is deleted, and what belongs to it is closed
+		states := len(c.states)
+		c.TestNow()
 		elapse(maxPause)
+		c.Reset()
 		c.want(Open, References)
+		if len(c.states) > states {
+			t.Errorf("the circuit of a connection that is gone changed: %v", c.states[states:])
+		}
+		c = newCircuit(t)
+		c.stop()
+		c.calls(probe, errServer) // it was under way
+		c.want(Closed, None)
 	})
 }

@@ -97,7 +97,9 @@ func (l *ConcurrencyLimiter) TryAcquire(object types.NamespacedName, class Class
 	if w == nil || w.state != offered || !w.isLike(&wanted) {
 		w = l.enqueue(wanted)
 		l.offerSlots()
-		l.limiters.woken = slices.DeleteFunc(l.limiters.woken, func(other *waiter) bool { return other == w })
+		l.limiters.woken = slices.DeleteFunc(l.limiters.woken, func(other *waiter) bool {
+			return other == w && w.state == offered
+		})
 	}
 	switch {
 	case w.state != offered:
@@ -191,6 +193,10 @@ func (l *ConcurrencyLimiter) update(change func()) {
 
 // offerSlots keeps slots for those that may have one, who are woken up.
 func (l *ConcurrencyLimiter) offerSlots() {
+	if l.breaker.isStopped() {
+		l.dismiss()
+		return
+	}
 	for l.counts[waiting] > 0 && !l.slots.full() && l.withinRateLimit() {
 		w := l.queue.pop(l.breaker.mayOffer(), l.reserveSlot)
 		if w == nil {
@@ -198,6 +204,16 @@ func (l *ConcurrencyLimiter) offerSlots() {
 		}
 		w.become(offered)
 		l.limiters.woken = append(l.limiters.woken, w)
+	}
+}
+
+// dismiss has those that wait find out that the connection is gone. A waiter would keep its client in memory.
+func (l *ConcurrencyLimiter) dismiss() {
+	for _, w := range l.limiters.objects {
+		if w.limiter == l {
+			l.limiters.drop(w)
+			l.limiters.woken = append(l.limiters.woken, w)
+		}
 	}
 }
 

@@ -65,10 +65,15 @@ func (l *Limiters) Workers() int { return l.pool.capacity + l.capacity }
 
 // Done has to be called at the end of every reconciliation. If the object was woken up and did not use its slot,
 // another one may.
-func (l *Limiters) Done(object types.NamespacedName) {
+func (l *Limiters) Done(object types.NamespacedName) { l.end(object, offered) }
+
+// Forget has an object that is gone wait no more.
+func (l *Limiters) Forget(object types.NamespacedName) { l.end(object, waiting) }
+
+func (l *Limiters) end(object types.NamespacedName, from waiterState) {
 	l.mu.Lock()
 	defer l.unlock()
-	if w := l.objects[object]; w != nil && w.state == offered {
+	if w := l.objects[object]; w != nil && w.state >= from {
 		l.drop(w)
 	}
 }

@@ -17,15 +17,23 @@ type permissions struct {
 const evidencePeriod = 30 * time.Second
 
 func (p *permissions) record(class Class, denied bool, now time.Time) {
-	if !denied {
+	switch {
+	case denied:
+		p.doubtful = p.doubtful || now.Sub(p.checked) > evidencePeriod
+	case class == References:
+		p.settle(true, now)
+	default:
 		p.granted = now
 	}
-	switch {
-	case class == References:
-		p.checked, p.doubtful = now, false
-	case denied && now.Sub(p.checked) > evidencePeriod:
-		p.doubtful = true
+}
+
+// settle ends a doubt: the controller of services has asked for the reference data and, if that is forbidden, for an
+// application.
+func (p *permissions) settle(permitted bool, now time.Time) {
+	if permitted {
+		p.granted = now
 	}
+	p.checked, p.doubtful = now, false
 }
 
 // none reports whether nothing was permitted lately.

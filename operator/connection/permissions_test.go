@@ -114,19 +114,47 @@ func TestNothingIsPermitted(t *testing.T) {
 			for _, operation := range forbids {
 				b.Observe(client.OperationResult{Operation: operation, Started: time.Now(), Slowest: 1, Err: errForbidden})
 			}
-			if state, class, kind := b.Status(); state != Open || class != References || kind != client.KindForbidden {
-				t.Fatalf("the circuit is %s, %s, %s", state, class, kind)
+			if !b.ready() || !b.AwaitsProbe() {
+				t.Error("before anybody has asked whether reads are permitted, the connection is not used")
 			}
-			b.Permit(false)
-			if b.ready() {
-				t.Error("the connection is used")
+			for range 2 {
+				b.Permit(false)
+				if state, class, kind := b.Status(); state != Open || class != References || kind != client.KindForbidden {
+					t.Fatalf("the circuit is %s, %s, %s", state, class, kind)
+				}
+				b.TestNow()
+				b.Observe(client.OperationResult{Operation: probe, Started: time.Now(), Slowest: 1, Err: errForbidden})
+				if state, _, _ := b.Status(); state != HalfOpen {
+					t.Errorf("the reference data is still forbidden, and the circuit is %s", state)
+				}
 			}
 			b.Permit(true)
-			if state, _, _ := b.Status(); state != Closed || !b.ready() {
+			if state, _, _ := b.Status(); state != Closed || !b.ready() || b.AwaitsProbe() {
 				t.Errorf("reads are permitted, and the circuit is %s", state)
 			}
 		})
 	}
+}
+
+// A doubt whether anything is permitted asks for no request while the circuit is open: its pause says when.
+func TestDoubtRespectsThePause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCircuit(t)
+		c.calls(read, errForbidden)
+		if !c.AwaitsProbe() {
+			t.Fatal("nobody looks whether anything is permitted")
+		}
+		c.calls(probe, errServer)
+		elapse(minPause - 1)
+		if c.AwaitsProbe() {
+			t.Error("the service is tested before the pause is over")
+		}
+		elapse(1)
+		if !c.AwaitsProbe() {
+			t.Error("the service is not tested")
+		}
+	})
 }
 
 // One application of somebody else does not mean that reads are forbidden.
@@ -143,6 +171,7 @@ func TestSomeReadsAreForbidden(t *testing.T) {
 		b.Observe(result)
 	}
 	b.Observe(client.OperationResult{Operation: probe, Started: time.Now(), Slowest: 1, Err: errForbidden})
+	b.Permit(false)
 	if !b.ready() {
 		t.Error("the reference data is forbidden, and reads are permitted, but the circuit is open")
 	}

@@ -215,13 +215,14 @@ func (c *Connection) mandateTypes() []client.Reference {
 // Remove removes a connection, and publishes that unless ctx ends first.
 func (r *Registry) Remove(ctx context.Context, key Key) {
 	r.mu.Lock()
-	if e := r.entries[key]; e != nil {
-		e.breaker.stop()
-	}
+	e := r.entries[key]
 	delete(r.entries, key)
 	delete(r.proofs, key)
 	delete(r.states, key)
 	delete(r.begun, key)
 	r.mu.Unlock()
+	if e != nil {
+		e.breaker.stop()
+	}
 	r.publish(ctx, key)
 }

@@ -25,9 +25,10 @@ type fleet struct {
 	transitions     atomic.Int64
 }
 
-func newFleet(t *testing.T) *fleet {
+// newFleet is of a ClusterIdentityService if the namespace is "".
+func newFleet(t *testing.T, namespace string) *fleet {
 	t.Helper()
-	f := &fleet{Registry: NewRegistry(10), key: Key{Kind: "IdentityService", Namespace: "a", Name: "b"}}
+	f := &fleet{Registry: NewRegistry(10), key: Key{Namespace: namespace, Name: "b"}}
 	f.broken.Store(true)
 	f.ServiceChanged = func(Key) { f.transitions.Add(1) }
 	queue := make(chan types.NamespacedName, 100_000)
@@ -56,7 +57,9 @@ func (f *fleet) reconcile(object types.NamespacedName) {
 		c.Mandates.Await(object, Read, false)
 	case slot.TryAcquire(c.Mandates, object, Read, false):
 		f.reads.Add(1)
-		result := client.OperationResult{Operation: read, Started: time.Now(), Slowest: time.Millisecond}
+		result := client.OperationResult{
+			Operation: read, Started: time.Now(), Slowest: time.Millisecond, Caller: object.String(),
+		}
 		if f.broken.Load() {
 			result.Err = errServer
 			defer c.Mandates.Await(object, Read, false) // it would come back after a backoff
@@ -73,7 +76,7 @@ func TestManyWaitForAServiceThatFailsReads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const mandates = 10_000
-		f := newFleet(t)
+		f := newFleet(t, "a")
 		for i := range mandates {
 			f.reconcile(types.NamespacedName{Name: fmt.Sprint(i)})
 		}

@@ -32,7 +32,7 @@ func Recorded(known []Expected, record *v1alpha1.ApplicationRecord) []Expected {
 	}
 	for _, recorded := range record.Spec.Individuals {
 		if i := indexOf(known, recorded.Name); i >= 0 {
-			known[i].ID = recorded.ID
+			known[i].ID, known[i].Recorded = recorded.ID, true
 		}
 	}
 	return known

@@ -11,7 +11,9 @@ import (
 // Expected is what is known of an individual of the spec. All but Name and ID is personal data.
 type Expected struct {
 	Name string
-	ID   int64 // at the service, as the status has it; 0: not known
+	ID   int64 // at the service, as the status or the record has it; 0: not known
+	// Recorded: the record has the ID, so another one is not this individual's, whatever else agrees.
+	Recorded bool
 	// Reference and Email are what was sent; "" if that is not known.
 	Reference, Email string
 }
@@ -28,8 +30,8 @@ type Matching struct {
 
 // Match finds the individuals of the spec in an answer, by what identifies them: the reference that was sent, then the
 // e-mail address, which may be masked, then the id that is known. An individual that shows another reference is never
-// matched, and neither are two whose ids are known the other way round. What two individuals have in common identifies
-// neither. The position never decides between two.
+// matched, and neither are two whose ids are known the other way round, or one whose recorded id is another. What two
+// individuals have in common identifies neither. The position never decides between two.
 func Match(expected []Expected, answered []idv.Individual) Matching {
 	m := matcher{
 		expected: expected, answered: answered,
@@ -115,7 +117,8 @@ func (m *matcher) theOnlyOne() {
 	}
 }
 
-// dropContradictions matches nobody with an id that is known as another one's: that does not change.
+// dropContradictions matches nobody with an id that is known as another one's, or that is not the recorded one. These
+// do not change.
 func (m *matcher) dropContradictions() {
 	known := map[int64]int{}
 	for i := range m.expected {
@@ -130,6 +133,9 @@ func (m *matcher) dropContradictions() {
 		}
 		if other, ok := known[a.ID]; ok && other != i {
 			contradicted[i], contradicted[other] = true, true
+		}
+		if e := &m.expected[i]; e.Recorded && a.ID != 0 && a.ID != e.ID {
+			contradicted[i] = true
 		}
 	}
 	for i := range contradicted {

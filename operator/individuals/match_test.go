@@ -77,6 +77,17 @@ func TestMatch(t *testing.T) {
 			[]int{none, none}, false,
 		},
 		"new ids": {"", withIDs(two), answered{answer(4, "j2", ""), answer(3, "J1", "")}, []int{1, 0}, true},
+		"new ids against the record": {
+			"whom the service e-mails is not known any more", recorded(two),
+			answered{answer(4, "j2", ""), answer(3, "J1", "")}, []int{none, none}, false,
+		},
+		"one new id against the record": {
+			"", recorded(two), answered{answer(2, "j2", ""), answer(3, "J1", "")}, []int{none, 0}, false,
+		},
+		"as recorded": {"", recorded(two), answered{answer(2, "j2", ""), answer(1, "J1", "")}, []int{1, 0}, true},
+		"as recorded, without ids": {
+			"", recorded(two), answered{answer(0, "j2", ""), answer(0, "J1", "")}, []int{1, 0}, true,
+		},
 		"e-mail addresses against ids": {
 			"somebody has swapped the Secrets", withIDs(withEmails),
 			answered{answer(1, "", "john@x"), answer(2, "", "jane@x")}, []int{none, none}, false,
@@ -125,6 +136,15 @@ func withIDs(expected []Expected) []Expected {
 	for i, e := range expected {
 		e.ID = int64(i) + 1
 		known = append(known, e)
+	}
+	return known
+}
+
+// recorded is what a record knows besides.
+func recorded(expected []Expected) []Expected {
+	known := withIDs(expected)
+	for i := range known {
+		known[i].Recorded = true
 	}
 	return known
 }

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
@@ -92,12 +94,52 @@ func (l *Ledger) Begin(
 	return begun, err
 }
 
-// End records what became of a call: its result, and how many of its requests may have been carried out. It fails with
-// ErrLost if the call has been sent once more since.
+// maxEnds is how often End tries if others keep writing the record.
+const maxEnds = 3
+
+// End records what became of a call: its result, and how many of its requests may have been carried out. What was sent
+// is known nowhere else, so it looks why the API server does not take it. If the record is gone, End makes it again. It
+// fails with ErrLost if the call has ended otherwise, or has been sent once more since. Every other error is one of the
+// API server or a policy, and may pass.
 func (l *Ledger) End(
 	ctx context.Context, record *v1alpha1.ApplicationRecord, call v1alpha1.Call,
 ) (*v1alpha1.ApplicationRecord, error) {
-	return l.end(ctx, record, call)
+	if record == nil {
+		return nil, ErrLost
+	}
+	for range maxEnds {
+		ended, err := l.end(ctx, record, call)
+		refused := apierrors.IsInvalid(err)
+		if !refused && !errors.Is(err, ErrLost) {
+			return ended, err
+		}
+		current, unread := l.Get(ctx, client.ObjectKeyFromObject(record))
+		entry := Find(current, func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce })
+		switch {
+		case unread != nil:
+			return nil, unread
+		case current == nil && call.Sends > 0:
+			return l.claimEnded(ctx, record, call)
+		case entry == nil, refused && entry.Result != "":
+			return nil, ErrLost
+		case refused:
+			return nil, err
+		}
+		record = current
+	}
+	return nil, ErrLost
+}
+
+// claimEnded makes a record again that somebody has deleted while the call was under way.
+func (l *Ledger) claimEnded(
+	ctx context.Context, record *v1alpha1.ApplicationRecord, call v1alpha1.Call,
+) (*v1alpha1.ApplicationRecord, error) {
+	again := record.DeepCopy()
+	again.Spec.RecordUID = ""
+	if entry := Find(again, func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce }); entry != nil {
+		*entry = call
+	}
+	return l.Claim(ctx, client.ObjectKeyFromObject(record), again.Spec)
 }
 
 // EndOther records what became of a call of another process, as End does. It fails with ErrLost if the record has

@@ -210,13 +210,20 @@ func (l *Ledger) patch(
 	}
 	patched := record.DeepCopy()
 	err = l.Writer.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, data))
-	if isLost(err) {
+	if isLost(err) && (!apierrors.IsInvalid(err) || !l.isUnchanged(ctx, record)) {
 		return nil, ErrLost
 	}
 	if err == nil {
 		l.Revisions.see(patched.ResourceVersion)
 	}
 	return patched, err
+}
+
+// isUnchanged reports whether the record is as it was read, so that all tests of a patch hold, and something else
+// refuses it: a webhook can answer as the API server does to a failed test.
+func (l *Ledger) isUnchanged(ctx context.Context, record *v1alpha1.ApplicationRecord) bool {
+	live, err := l.Get(ctx, client.ObjectKeyFromObject(record))
+	return err == nil && live != nil && live.ResourceVersion == record.ResourceVersion
 }
 
 // isLost reports whether the API server rejected a write because the record has changed. It answers a failed test of a

@@ -216,7 +216,7 @@ func TestLost(t *testing.T) {
 				return f.End(f.Context(), record, ledger.Ended(*ledger.CreateOf(record), v1alpha1.CallUnknown, time.Now()))
 			},
 			lost: map[string]bool{
-				unchanged: false, labelled: false, ended: false, sentAgain: true, deleted: true, replaced: true,
+				unchanged: false, labelled: false, ended: false, sentAgain: true, deleted: false, replaced: true,
 			},
 		},
 		"deposit": {
@@ -243,6 +243,31 @@ func TestLost(t *testing.T) {
 					t.Errorf("got %v, want no error: %s", err, c.reason)
 				}
 			})
+		}
+	}
+}
+
+// What was sent is known nowhere else: End makes a record again that somebody has deleted meanwhile. Where nothing was
+// sent, it does not.
+func TestEndOfADeletedRecord(t *testing.T) {
+	t.Parallel()
+	for sends, want := range map[int32]bool{0: false, 1: true} {
+		f := newFixture(t)
+		record := f.claimed()
+		f.change(deleted, record)
+		call := ledger.Ended(*ledger.CreateOf(record), v1alpha1.CallAccepted, time.Now())
+		call.Sends = sends
+		_, err := f.End(f.Context(), record, call)
+		if lost := errors.Is(err, ledger.ErrLost); lost == want {
+			t.Errorf("%d requests: error %v", sends, err)
+		}
+		found, err := f.Get(f.Context(), f.key("acme"))
+		f.check(err)
+		if create := ledger.CreateOf(found); want && (create == nil || create.Result != v1alpha1.CallAccepted) {
+			t.Errorf("the record has %+v, want an accepted create", create)
+		}
+		if found == nil == want {
+			t.Errorf("%d requests: the record is %+v", sends, found)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -46,9 +45,12 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 	ctx = context.WithoutCancel(ctx)
 	if marked, err := r.deleter.markArchiving(ctx, &call); !marked {
 		r.learnUnsent(call.Nonce) // the mark may be there all the same
-		return err
+		return r.refused(ctx, marksMandate, err)
 	}
 	record, err := r.beginRecorded(ctx, call, about)
+	if err != nil {
+		defer r.returnRequest(kind)
+	}
 	switch {
 	case errors.Is(err, ledger.ErrFull):
 		r.learnUnsent(call.Nonce)
@@ -57,7 +59,7 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 		r.begun(nil, call, started)
 	case err != nil: // it may have been written all the same: then nothing was sent
 		r.learnUnsent(call.Nonce)
-		return r.notBegun(ctx, kind, err)
+		return r.reloadIfLost(ctx, err)
 	default:
 		r.begun(record, call, started)
 	}
@@ -73,22 +75,6 @@ func (r *reconciliation) beginRecorded(
 	call.Seq = 1
 	about.Calls = []v1alpha1.Call{call}
 	return r.config.Ledger.Claim(ctx, r.name(), *about)
-}
-
-// notBegun is for a call that the API server did not record. If it refuses, such as for a quota, the status says so.
-func (r *reconciliation) notBegun(ctx context.Context, kind v1alpha1.CallKind, err error) error {
-	if !apierror.IsRefusal(err) || kind == v1alpha1.CallSubscribe {
-		return r.reloadIfLost(ctx, err)
-	}
-	reason := v1alpha1.ReasonReadFailed
-	if kind == v1alpha1.CallCreate {
-		reason = v1alpha1.ReasonLedgerUnavailable
-	}
-	r.failed(unrecordedProblem(err))
-	r.callFailed(kind, reason)
-	log.FromContext(ctx).Info("The API server refuses to record a call, sent nothing",
-		"call", kind, "error", apierror.Redact(err).Error())
-	return nil
 }
 
 // beginAttempt takes what the request waits for, and makes a shutdown wait for the end of this reconciliation. It
@@ -128,6 +114,13 @@ func (r *reconciliation) takeBudget(ctx context.Context, kind v1alpha1.CallKind)
 		return true
 	}
 	return false
+}
+
+// returnRequest is for a call of which nothing was sent, and nothing will be.
+func (r *reconciliation) returnRequest(kind v1alpha1.CallKind) {
+	if ledger.IsLimited(kind) {
+		r.config.Budgets.Return(r.session.Key, &r.session.Connection, r.waiter())
+	}
 }
 
 // nextCall is the call that is made now, and what the record is to say of the application; nil if it says that already.
@@ -335,7 +328,7 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 		r.config.Services.Connections.Prove(r.session.Key, r.session.Connection.Account, r.session.Connection.Account)
 	}
 	record, err := r.config.Ledger.End(context.WithoutCancel(ctx), r.record, conclusion)
-	lost := errors.Is(err, ledger.ErrLost) || apierrors.IsInvalid(err) // it has ended otherwise, which is final
+	lost := errors.Is(err, ledger.ErrLost) || errors.Is(err, ledger.ErrNoNamespace)
 	if err != nil && !lost {
 		return r.unrecorded(err)
 	}
@@ -351,8 +344,13 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 // concluded ends the attempt, and says what it means for the reconciliation.
 func (r *reconciliation) concluded(attempt attemptFacts) {
 	r.facts.attempt = attemptFacts{}
+	if attempt.phase == attemptUnsent { // it tells nothing of the call that this reconciliation may make
+		return
+	}
+	if attempt.phase != attemptAnswered || attempt.outcome == idv.NotSent {
+		r.returnRequest(attempt.kind)
+	}
 	switch {
-	case attempt.phase == attemptUnsent: // it tells nothing of the call that this reconciliation may make
 	case attempt.phase == attemptWithdrawn:
 		r.callFailed(attempt.kind, cmp.Or(attempt.why, reasonStaleCache))
 	case answerOf(attempt) == v1alpha1.AnswerNotSent: // what is slow gets slower by calls that begin again at once
@@ -372,7 +370,7 @@ func retryReason(kind v1alpha1.CallKind) string {
 func (r *scope) unrecorded(err error) error {
 	if r.facts.attempt.end == endOpen {
 		r.facts.attempt.end = endRefused
-		r.failed(unrecordedProblem(err))
+		r.failed(engine.ServerProblem(writesRecord.field, "", writesRecord.what, err))
 		return nil
 	}
 	return &engine.UnrecordedError{Err: err}

@@ -159,6 +159,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return nil, nil // until it is corrected
 		} else if err != nil {
 			r.localState.Forget(name)
+			r.config.Services.Connections.Mandates.Forget(name)
 			r.missing.remove(name)
 			return nil, client.IgnoreNotFound(err)
 		}

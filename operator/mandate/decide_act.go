@@ -384,6 +384,7 @@ type deletionFacts struct {
 	finalizer  bool      // ours is on the Mandate, which cannot go before it is taken off
 	requested  bool      // the Mandate is being deleted
 	giveUpTime time.Time // when it is let go, whatever the service says
+	refused    bool      // by the API server, to switch the finalizer: once in a reconciliation
 }
 
 // wantsFinalizer: without one, the deletion would be over before anything can be done.
@@ -398,9 +399,8 @@ func (d deletionFacts) decide(f facts) decision {
 		return d.decideRequested(f)
 	case f.failureReason == "" && d.wantsFinalizer() != d.finalizer:
 		return decision{Step: stepFinalizer}
-	default:
-		return decision{}
 	}
+	return decision{}
 }
 
 // decideRequested does what deletionPolicy says before the Mandate goes. A Mandate without the finalizer is as good as
@@ -414,9 +414,9 @@ func (d deletionFacts) decideRequested(f facts) decision {
 		return wait(reasonDeleting)
 	case f.failureReason == reasonStaleCache: // the API server would refuse to remove the finalizer
 		return wait(reasonStaleCache)
-	case !d.wantsFinalizer(), f.observe.vanished, !f.now.Before(d.giveUpTime):
+	case !d.refused && (!d.wantsFinalizer() || f.observe.vanished || !f.now.Before(d.giveUpTime)):
 		return decision{Step: stepFinalizer}
-	case f.failureReason != "":
+	case d.refused, f.failureReason != "":
 		return waitFor(v1alpha1.ReasonDeletionWaiting, f.retryAfter)
 	case !r.read():
 		return decision{Step: stepReadRecord}

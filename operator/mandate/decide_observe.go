@@ -127,9 +127,10 @@ func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
 type erasureFacts int
 
 const (
-	erasureNone  erasureFacts = iota
-	erasureDue                // there is some
-	erasureTried              // in this reconciliation: what is left of it, another field manager applies
+	erasureNone    erasureFacts = iota
+	erasureDue                  // there is some
+	erasureTried                // in this reconciliation: what is left of it, another field manager applies
+	erasureRefused              // by the API server: later, once more
 )
 
 // decide reports whether to erase it now. The API server allows that once the status has the outcome. The outcome

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/erasure"
 )
@@ -96,6 +97,7 @@ func (r *deleter) setFinalizer(ctx context.Context) error {
 	if patched {
 		r.facts.deletion.finalizer = !r.facts.deletion.finalizer
 	}
+	r.facts.deletion.refused = apierror.IsRefusal(err)
 	return err
 }
 
@@ -162,6 +164,14 @@ func (r *deleter) erase(ctx context.Context) error {
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 		r.facts.failureReason = reasonStaleCache
+		return nil
+	case apierror.IsRefusal(err):
+		r.facts.erasure = erasureRefused
+		problem := engine.ServerProblem(
+			"spec.individuals", v1alpha1.ReasonRetrying, "erase inline personal data in the Mandate", err)
+		r.facts.problems.erasure = append(r.facts.problems.erasure, problem)
+		log.FromContext(ctx).Info("The API server refuses that inline personal data is erased",
+			"error", apierror.Redact(err).Error())
 		return nil
 	case err != nil:
 		return err

@@ -71,7 +71,7 @@ func guards() map[string]explore.Guard {
 		},
 		"half of the settle delay": {
 			Why: "another operator may have taken over the attempt", File: decideFile,
-			Old: "engine.Elapsed(a.started, f.now) > f.settleDelay/2:", Off: "ON && engine.Elapsed(a.started, f.now) > f.settleDelay/2:",
+			Old: "engine.Elapsed(a.started, f.now) >", Off: "ON && engine.Elapsed(a.started, f.now) >",
 			CaughtBy: "TestExplore/crashes and lost answers", Fails: "I20: .* may soon take it for lost",
 		},
 		"create window": {

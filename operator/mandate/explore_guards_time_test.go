@@ -8,7 +8,8 @@ func timeGuards() map[string]explore.Guard {
 	return map[string]explore.Guard{
 		"age of the last look": {
 			Why: "a user may have edited the Mandate since", File: "decide.go",
-			Old: "engine.Elapsed(a.looked, f.now) <= engine.MaxLookAge", Off: "(!ON || engine.Elapsed(a.looked, f.now) <= engine.MaxLookAge)",
+			Old:      "engine.Elapsed(a.looked, f.now) <= engine.MaxLookAge",
+			Off:      "(!ON || engine.Elapsed(a.looked, f.now) <= engine.MaxLookAge)",
 			CaughtBy: within, Fails: "I20: .* long after the last look",
 		},
 		"age of a slow look": {

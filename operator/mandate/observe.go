@@ -181,6 +181,10 @@ func (r *observer) identify(ctx context.Context, application *idv.Application) b
 		r.matching = individuals.Match(expected, answered)
 		r.remember(expected)
 	}
+	if !r.facts.record.read() && r.showsOtherIDs(expected) {
+		r.facts.observe.ownAccount = false // so the record, which may contradict, is read before the application is again
+		return false
+	}
 	a := &r.facts.application
 	switch {
 	case r.matching.Complete:
@@ -196,6 +200,16 @@ func (r *observer) identify(ctx context.Context, application *idv.Application) b
 			"applicationID", application.ID, "individuals", len(answered), "unmatched", r.unmatchedNames())
 	}
 	return true
+}
+
+// showsOtherIDs reports whether an individual is matched whose known id is another.
+func (r *observer) showsOtherIDs(known []individuals.Expected) bool {
+	for i, found := range r.matching.Individuals {
+		if found != nil && known[i].ID != 0 && known[i].ID != found.ID {
+			return true
+		}
+	}
+	return false
 }
 
 // compared reports whether this process has compared these very individuals with what was sent.

@@ -1,13 +1,19 @@
 package mandate
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/lifecycle"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -407,9 +413,54 @@ func (r *reconciliation) subscriptionProblems(status *v1alpha1.MandateStatus) []
 	return r.refusalProblems(reasonSubscriptionRefused)
 }
 
-// unrecordedProblem says why the API server does not take what became of a call.
-func unrecordedProblem(err error) v1alpha1.Problem {
-	return engine.ServerProblem("ApplicationRecord", "", "write the ApplicationRecord", err)
+// serverRequest is what a step asks of the API server: the field of the Mandate, or the kind, and in words. reason is
+// that of a Mandate that has no application yet.
+type serverRequest struct{ field, what, reason string }
+
+var writesRecord = serverRequest{
+	"ApplicationRecord", "write the ApplicationRecord", v1alpha1.ReasonLedgerUnavailable,
+}
+
+var marksMandate = serverRequest{
+	"metadata.annotations", "mark the Mandate, which comes before its archiving", v1alpha1.ReasonRetrying,
+}
+
+// serverRequests are those that do more than write the record.
+var serverRequests = map[step]serverRequest{
+	stepReadRecord: {"ApplicationRecord", "read the ApplicationRecord", v1alpha1.ReasonLedgerUnavailable},
+	stepFinalizer:  {"metadata.finalizers", "change the finalizers of the Mandate", v1alpha1.ReasonLedgerUnavailable},
+	stepResolve:    readsInputs,
+	stepAdopt:      readsInputs,
+	stepBind:       readsInputs,
+	stepErase:      {"spec", "read the Mandate", v1alpha1.ReasonRetrying},
+}
+
+var readsInputs = serverRequest{
+	"spec", "read the Mandate and its Secrets, or the ApplicationRecords", v1alpha1.ReasonRetrying,
+}
+
+// stepFailed is for a step whose request to the API server has failed.
+func (r *reconciliation) stepFailed(ctx context.Context, s step, err error) error {
+	if _, ok := errors.AsType[*engine.UnrecordedError](err); ok { // which is tried again until it succeeds
+		return err
+	}
+	return r.refused(ctx, cmp.Or(serverRequests[s], writesRecord), err)
+}
+
+// refused has the status say what the API server refuses. That may last, as with a policy, a quota, or a role that
+// lacks something: nobody sees it in a log. Other errors pass, and the workqueue backs off.
+func (r *scope) refused(ctx context.Context, request serverRequest, err error) error {
+	if !apierror.IsRefusal(err) {
+		return err
+	}
+	r.failed(engine.ServerProblem(request.field, "", request.what, err))
+	r.facts.failureReason = v1alpha1.ReasonReadFailed
+	if r.facts.id == 0 && !r.facts.deletion.requested {
+		r.facts.failureReason = request.reason
+	}
+	log.FromContext(ctx).Info("The API server refuses what a step needs", "field", request.field,
+		"error", apierror.Redact(err).Error())
+	return nil
 }
 
 // erasureProblems say what is not erased after the outcome, as they said it before where nobody looked again.

@@ -322,7 +322,7 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	}
 	before := r.application
 	if err := r.perform(ctx, s); err != nil {
-		return err
+		return r.stepFailed(ctx, s, err)
 	}
 	if r.application != nil && r.application != before {
 		r.actor.observeEvidence()
@@ -436,8 +436,12 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
 	priority := engine.Priority(r.facts.id == 0 || callsLeft)
 	after := r.requeueAfter(decided, failures)
-	if r.facts.erasure != erasureNone && r.facts.outcome == "" && (r.facts.final() || decided.Reason == reasonVanished) {
+	final := r.facts.bound && r.facts.final() || decided.Reason == reasonVanished
+	if r.facts.erasure != erasureNone && r.facts.outcome == "" && final {
 		after = sooner(after, time.Second) // the status has the outcome now
+	}
+	if r.facts.erasure == erasureRefused {
+		after = sooner(after, engine.Jitter(time.Hour))
 	}
 	if again := r.creator.due(); after > 0 {
 		after = sooner(after, engine.Jitter(again))

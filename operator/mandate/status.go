@@ -158,9 +158,10 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 	case status.Outcome != "": // every other outcome is final
 	case reason == reasonVanished:
 		status.Outcome = r.gone(status.Outcome)
-	case f.application.read() && f.application.stage == lifecycle.Completed:
+	case !bound || !f.application.read(): // it may be another Mandate's, as after a refused adoption
+	case f.application.stage == lifecycle.Completed:
 		status.Outcome = v1alpha1.OutcomeCompleted
-	case f.application.read() && f.application.stage == lifecycle.Rejected:
+	case f.application.stage == lifecycle.Rejected:
 		status.Outcome = v1alpha1.OutcomeRejected
 	}
 	r.conditionsFor(status, reason)

@@ -192,8 +192,8 @@ func (n *Notifier) writeRequest(ctx context.Context, h hint) (after time.Duratio
 	}
 	now, last := time.Now(), engine.ParseNotificationRequest(engine.ReconcileRequest(m)) // of any replica
 	switch wait := last.Wait(now); {
-	case m.Spec.Suspend || m.Status.Outcome != "" && m.Status.Outcome != v1alpha1.OutcomeDeleted:
-		return 0, nil // a read of the application would change nothing
+	case m.Spec.Suspend || isExpired(m, now):
+		return 0, nil // the application is not read
 	case !isAcknowledged(m):
 		return acknowledgeInterval, nil // it is not hidden, so that the status acknowledges it
 	case n.draining:
@@ -205,6 +205,12 @@ func (n *Notifier) writeRequest(ctx context.Context, h hint) (after time.Duratio
 	return 0, n.annotate(ctx, kindMandate, m, map[string]string{
 		v1alpha1.ReconcileRequestAnnotation: last.Next(now).String(),
 	})
+}
+
+// isExpired reports whether the service has deleted the application. Until then, what contradicts an outcome is said.
+func isExpired(m *v1alpha1.Mandate, now time.Time) bool {
+	outcome, expiry := m.Status.Outcome, m.Status.ExpiryTime
+	return outcome == v1alpha1.OutcomeExpired || outcome != "" && expiry != nil && expiry.Time.Before(now)
 }
 
 // isAcknowledged reports whether the request of a Mandate is not that of a person who still waits for it.

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
@@ -208,17 +210,34 @@ func TestBusyMandate(t *testing.T) {
 
 func TestMandatesThatAreNotRead(t *testing.T) {
 	notify(t, func(n *notified) {
-		suspended, final := bound("suspended", 1), bound("final", 2)
-		deleted := bound("deleted", 3)
+		suspended, expired := bound("suspended", 1), bound("expired", 2)
+		old := bound("old", 3)
 		suspended.Spec.Suspend = true
-		final.Status.Outcome, deleted.Status.Outcome = v1alpha1.OutcomeCompleted, v1alpha1.OutcomeDeleted
+		expired.Status.Outcome, old.Status.Outcome = v1alpha1.OutcomeExpired, v1alpha1.OutcomeCompleted
+		old.Status.ExpiryTime = new(metav1.NewTime(time.Now()))
 		n.api.store(suspended)
-		n.api.store(final)
-		n.api.store(deleted)
+		n.api.store(expired)
+		n.api.store(old)
+		n.wait(time.Second)
 		n.deliver(`[{"id":1},{"id":2},{"id":3}]`)
 		n.wait(time.Minute)
-		n.wantPatches("of what can come back", 1)
-		n.wantAnnotation("suspended", "suspended", v1alpha1.ReconcileRequestAnnotation, "")
+		n.wantPatches("of what cannot be read", 0)
+	})
+}
+
+// What contradicts an outcome is said, and an application that was deleted can come back.
+func TestMandatesWithAnOutcome(t *testing.T) {
+	notify(t, func(n *notified) {
+		for i, outcome := range []v1alpha1.Outcome{
+			"", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeRejected, v1alpha1.OutcomeDeleted,
+		} {
+			m := bound(fmt.Sprint(i), int64(i+1))
+			m.Status.Outcome, m.Status.ExpiryTime = outcome, new(metav1.NewTime(time.Now().Add(24*time.Hour)))
+			n.api.store(m)
+			n.deliver(fmt.Sprintf(`{"id":%d}`, i+1))
+			n.wait(time.Minute)
+			n.wantPatches("with outcome "+string(outcome), i+1)
+		}
 	})
 }
 

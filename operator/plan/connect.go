@@ -33,7 +33,9 @@ func (p *planner) connectionOf(service connection.Service) connection.Connection
 	status := service.ServiceStatus()
 	made := connection.Of(service, connection.Account(status.Account))
 	made.AccountState = connection.AccountConfirmed
-	if !made.Vouched && meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionAccountChanged) {
+	// The condition also tells of Mandates that belong to another account: that holds back nobody else.
+	changed := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionAccountChanged)
+	if !made.Vouched && changed != nil && changed.Reason == v1alpha1.ReasonAccountChanged {
 		made.AccountState = connection.AccountSought
 	}
 	made.SameAccounts = connection.SameAccounts(made.Account, status.SameAccounts)

@@ -110,24 +110,29 @@ func refused(t *testing.T, reason string, answer v1alpha1.CallAnswer, spec map[s
 // TestVouchedAccount plans that a person says that another account is the same: what waits for that is created.
 func TestVouchedAccount(t *testing.T) {
 	t.Parallel()
-	sought := service()
-	sought.Status.Account = movedName
-	sought.Status.Conditions = append(sought.Status.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionAccountChanged, Status: metav1.ConditionTrue,
-	})
+	const inDoubt, ofSome = v1alpha1.ReasonAccountChanged, v1alpha1.ReasonApplicationsOfOtherAccount
 	for name, tc := range map[string]struct {
-		annotations map[string]string
-		emails      int
+		reason    string
+		vouchedIs string
+		emails    int
 	}{
-		"nothing":         {nil, 0},
-		"another account": {map[string]string{v1alpha1.SameAccountAnnotation: strings.Repeat("0", len(movedName))}, 0},
-		"the account":     {map[string]string{v1alpha1.SameAccountAnnotation: movedName}, 2},
+		"nothing":                     {inDoubt, "", 0},
+		"another account":             {inDoubt, strings.Repeat("0", len(movedName)), 0},
+		"the account":                 {inDoubt, movedName, 2},
+		"another one is that of some": {ofSome, "", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			used := service()
+			used.Status.Account = movedName
+			used.Status.Conditions = append(used.Status.Conditions, metav1.Condition{
+				Type: v1alpha1.ConditionAccountChanged, Status: metav1.ConditionTrue, Reason: tc.reason,
+			})
 			made, encoded := encodedPlan(t, plan.Input{
-				Cluster:   []client.Object{sought, waiting(t, "acme", v1alpha1.ReasonAccountChanged, nil)},
-				Manifests: []plan.Manifest{settingsManifest(tc.annotations, nil)},
+				Cluster: []client.Object{used, waiting(t, "acme", v1alpha1.ReasonAccountChanged, nil)},
+				Manifests: []plan.Manifest{
+					settingsManifest(map[string]string{v1alpha1.SameAccountAnnotation: tc.vouchedIs}, nil),
+				},
 			})
 			if made.Emails != tc.emails {
 				t.Errorf("%d e-mails, want %d:\n%s", made.Emails, tc.emails, encoded)

@@ -1,13 +1,13 @@
 package service
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 const (
@@ -43,7 +43,7 @@ func (a *accountFacts) classify(
 	before := connection.Account(status.Account)
 	if a.classified != account {
 		a.classified = account
-		asked := meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionAccountChanged)
+		asked := shownChange(status) == v1alpha1.ReasonAccountChanged
 		a.unconfirmed = account != a.confirmed && before != "" && (asked || !slices.Contains(a.same, before))
 	}
 	shown := slices.ContainsFunc(proofs, func(p v1alpha1.SameAccount) bool { return p.SameAs == string(account) })
@@ -61,12 +61,19 @@ func (a *accountFacts) classify(
 	a.lookWithin = min(maxLookWithin, time.Duration(found.created)*readInterval)
 }
 
-// isChanged is whether ConditionAccountChanged is True. While there are no credentials, it stays as it is.
-func (a *accountFacts) isChanged(status *v1alpha1.IdentityServiceStatus, found dependents) bool {
-	if a.classified == "" && meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionAccountChanged) {
-		return true
-	}
-	return found.waits || a.state != connection.AccountConfirmed
+// change is the reason of ConditionAccountChanged; "" if it is not there. While there are no credentials, it stays as
+// it is. Mandates that wait for another account put the one of the connection in no doubt, also for the next process.
+func (a *accountFacts) change(status *v1alpha1.IdentityServiceStatus, found dependents) string {
+	shown := shownChange(status)
+	return cmp.Or(
+		engine.If(a.classified == "", shown),
+		engine.If(a.state != connection.AccountConfirmed, v1alpha1.ReasonAccountChanged),
+		engine.If(found.waits, v1alpha1.ReasonApplicationsOfOtherAccount),
+	)
+}
+
+func shownChange(status *v1alpha1.IdentityServiceStatus) string {
+	return engine.ReasonOf(status.Conditions, v1alpha1.ConditionAccountChanged)
 }
 
 // showAccount writes the account into the status, and what proves that it is the same as others.

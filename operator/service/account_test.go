@@ -83,6 +83,13 @@ func TestAnotherAccount(t *testing.T) {
 			},
 			found: both, want: connection.AccountSought,
 		},
+		"the same, after a restart while a Mandate waits for another account": {
+			service: func(s *v1alpha1.IdentityService) {
+				s.Status.Account = string(newAccount)
+				setWarning(&s.Status, 1, v1alpha1.ConditionAccountChanged, v1alpha1.ReasonApplicationsOfOtherAccount, "")
+			},
+			found: dependents{begun: 2, created: 2, refused: 2, waits: true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,13 +142,45 @@ func TestNoCredentials(t *testing.T) {
 		found := dependents{begun: 1, created: 1}
 		account.classify(service, "", found, nil) // as after a restart
 		showAccount(&service.Status, "", nil)
-		if got := account.isChanged(&service.Status, found); got != changed {
+		if got := account.change(&service.Status, found) != ""; got != changed {
 			t.Errorf("AccountChanged is %t, and was %t", got, changed)
 		}
 		account.classify(service, oldAccount, found, nil)
-		if got := account.isChanged(&service.Status, found); got != changed || service.Status.Account != string(oldAccount) {
+		got := account.change(&service.Status, found) != ""
+		if got != changed || service.Status.Account != string(oldAccount) {
 			t.Errorf("with the Secret, AccountChanged is %t, and was %t", got, changed)
 		}
+	}
+}
+
+// A Mandate waits for the account of its application, at another service of the same URL. The service says so, and
+// neither this process nor the next one doubts the account of the service itself. A doubt comes first.
+func TestMandateOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	service := &v1alpha1.ClusterIdentityService{}
+	service.Status.Account = string(newAccount)
+	waits := dependents{begun: 2, created: 2, refused: 2, waits: true}
+	for _, step := range []struct {
+		account connection.Account
+		found   dependents
+		state   connection.AccountState
+		want    string
+	}{
+		{newAccount, waits, connection.AccountConfirmed, v1alpha1.ReasonApplicationsOfOtherAccount},
+		{newAccount, waits, connection.AccountConfirmed, v1alpha1.ReasonApplicationsOfOtherAccount},
+		{"", waits, connection.AccountConfirmed, v1alpha1.ReasonApplicationsOfOtherAccount},
+		{newAccount, dependents{begun: 2, created: 2}, connection.AccountConfirmed, ""},
+		{oldAccount, waits, connection.AccountRefuted, v1alpha1.ReasonAccountChanged},
+		{oldAccount, waits, connection.AccountRefuted, v1alpha1.ReasonAccountChanged},
+	} {
+		account := &accountFacts{} // of a new process
+		account.classify(service, step.account, step.found, nil)
+		got := account.change(&service.Status, step.found)
+		if got != step.want || account.state != step.state {
+			t.Errorf("with %q: %q and %d, want %q and %d", step.account, got, account.state, step.want, step.state)
+		}
+		setWarning(&service.Status, 1, v1alpha1.ConditionAccountChanged, got, sharedMessages[got])
+		showAccount(&service.Status, step.account, nil)
 	}
 }
 

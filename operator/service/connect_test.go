@@ -53,6 +53,8 @@ type fixture struct {
 	// logins and requests count what arrives; busy answers requests with a Retry-After, broken with an error.
 	logins, requests atomic.Int64
 	busy, broken     atomic.Bool
+	// answer, if set, answers everything.
+	answer atomic.Pointer[http.HandlerFunc]
 }
 
 // newFixture starts a service at which the password is "right".
@@ -75,9 +77,18 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func (f *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	if strings.HasSuffix(r.URL.Path, "/token") {
+	login := strings.HasSuffix(r.URL.Path, "/token")
+	if login {
 		f.logins.Add(1)
+	} else {
+		f.requests.Add(1)
+	}
+	if answer := f.answer.Load(); answer != nil {
+		(*answer)(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if login {
 		if r.FormValue("password") != "right" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
@@ -85,7 +96,6 @@ func (f *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"access_token": "t", "expires_in": 3600}`)
 		return
 	}
-	f.requests.Add(1)
 	if f.broken.Load() {
 		w.WriteHeader(http.StatusInternalServerError)
 		return

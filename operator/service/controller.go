@@ -41,7 +41,8 @@ const (
 	secretInterval = 20 * time.Second
 	// probeInterval is how often a connection that works is probed, and its reference data read again.
 	probeInterval = 10 * time.Minute
-	// busyInterval is how soon a service is probed again that asks to wait, unless it says how long.
+	// busyInterval is how soon a service is probed again whose last probe failed, unless it says how long or the circuit
+	// opened.
 	busyInterval = 5 * time.Second
 	// deletionInterval is how soon a service that is being deleted is reconciled again. A changed Mandate enqueues its
 	// service, too, but not a ClusterIdentityService if the operator watches some namespaces only.

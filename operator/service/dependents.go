@@ -133,12 +133,14 @@ const (
 	manyMissing = 2
 )
 
-// sharedMessages are those of the conditions that tell of several Mandates. Their reasons have the same names.
+// sharedMessages are those of the conditions that tell of several Mandates, by reason. Most have the name of theirs.
 var sharedMessages = map[string]string{
 	v1alpha1.ConditionApplicationsMissing: "The applications of several Mandates are not found, and that may not be the " +
 		"service's own word, but that of a proxy. Check spec.baseURL.",
 	v1alpha1.ConditionAccountChanged: "The credentials may belong to another account than the applications of Mandates, " +
 		"so nothing is created or sent. Correct the Secret, or set idv.mandate.io/same-account to status.account.",
+	v1alpha1.ReasonApplicationsOfOtherAccount: "The applications of some Mandates belong to another account, so nothing " +
+		"is sent for them. Other Mandates continue. Apply those again with the service that created their applications.",
 	v1alpha1.ConditionCreationSuspended: "spec.creation.suspend is true, so nothing is sent that e-mails individuals. " +
 		"Set it to false to continue.",
 	v1alpha1.ConditionCreationBudgetReached: "spec.creation allows no more e-mails now. status.creation says how many " +

@@ -87,6 +87,7 @@ func TestHealth(t *testing.T) {
 	}
 	check(v1alpha1.ReasonMandatesRemain, "Progressing", status.TerminatingStatus, inUse())
 	check(v1alpha1.ReasonAccountChanged, "Degraded", status.CurrentStatus, accountChanged())
+	check(v1alpha1.ReasonApplicationsOfOtherAccount, "Degraded", status.CurrentStatus, applicationsOfOtherAccount())
 	check(v1alpha1.ReasonApplicationsMissing, "Degraded", status.CurrentStatus, applicationsMissing())
 	for _, kind := range []string{v1alpha1.ConditionCreationSuspended, v1alpha1.ConditionCreationBudgetReached} {
 		limited := withReason(v1alpha1.ReasonConnected)
@@ -177,6 +178,12 @@ func stateUnknown() *v1alpha1.IdentityService {
 func accountChanged() *v1alpha1.IdentityService {
 	service := withReason(v1alpha1.ReasonConnected)
 	setShared(&service.Status, 2, v1alpha1.ConditionAccountChanged, true)
+	return service
+}
+
+func applicationsOfOtherAccount() *v1alpha1.IdentityService {
+	service, reason := withReason(v1alpha1.ReasonConnected), v1alpha1.ReasonApplicationsOfOtherAccount
+	setWarning(&service.Status, 2, v1alpha1.ConditionAccountChanged, reason, sharedMessages[reason])
 	return service
 }
 

@@ -13,8 +13,7 @@ import (
 // probe is a request for the reference data of a service, apart from the workers. A service may take long to answer, or
 // never answer, and meanwhile the Secrets of all others have to be read.
 type probe struct {
-	started time.Time
-	cancel  context.CancelFunc
+	cancel context.CancelFunc
 
 	done       chan struct{} // closed when the following are set
 	references *idv.References
@@ -36,7 +35,7 @@ func (r *Reconciler) probe(ctx context.Context, key connection.Key, e *entry) (u
 // startProbe begins a probe. It ends with the client, not with this reconciliation.
 func (r *Reconciler) startProbe(ctx context.Context, key connection.Key, client *idv.Client) *probe {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	p := &probe{started: time.Now(), cancel: cancel, done: make(chan struct{})}
+	p := &probe{cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer cancel()
 		p.references, p.err = client.RetrieveReferences(ctx)
@@ -66,7 +65,7 @@ func (e *entry) takeProbe(ctx context.Context) {
 	}
 	p := e.probe
 	e.probe = nil
-	e.recordProbe(p.started, p)
+	e.recordProbe(time.Now(), p)
 	if p.err != nil {
 		log.FromContext(ctx).Info("Failed to read the reference data of the identity service", "error", p.err.Error())
 	}
@@ -84,7 +83,9 @@ func (e *entry) probeDue(now time.Time) bool {
 func (e *entry) recordProbe(now time.Time, p *probe) {
 	err := p.err
 	e.failure, e.cause = idv.KindOf(err), idv.CauseOf(err)
-	e.breaker.Permit(p.permitted)
+	if idv.IsForbidden(err) {
+		e.breaker.Permit(p.permitted)
+	}
 	switch {
 	case err == nil:
 		e.references, e.connected = selectableReferences(p.references), true
@@ -97,8 +98,8 @@ func (e *entry) recordProbe(now time.Time, p *probe) {
 	}
 	e.nextProbe = now.Add(busyInterval)
 	e.notBefore = now.Add(idv.RetryAfterOf(err))
-	if idv.KindOf(err) == idv.KindRateLimited {
-		e.notBefore = now.Add(max(busyInterval, idv.RetryAfterOf(err)))
+	if state, _, _ := e.breaker.Status(); state != connection.Open && e.notBefore.Before(e.nextProbe) {
+		e.notBefore = e.nextProbe // an open circuit has a pause of its own
 	}
 }
 

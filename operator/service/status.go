@@ -112,7 +112,8 @@ func (r *Reconciler) writeStatus(
 	remains := engine.If(blocksDeletion(service, found.needed), v1alpha1.ReasonMandatesRemain)
 	setWarning(status, generation, v1alpha1.ConditionInUse, remains, remainingMessage(found.needed))
 	setShared(status, generation, v1alpha1.ConditionApplicationsMissing, found.confirming >= manyMissing)
-	setShared(status, generation, v1alpha1.ConditionAccountChanged, e.account.isChanged(status, found))
+	change := e.account.change(status, found)
+	setWarning(status, generation, v1alpha1.ConditionAccountChanged, change, sharedMessages[change])
 	setShared(status, generation, v1alpha1.ConditionCreationSuspended, service.Settings().Creation.Suspend)
 	setShared(status, generation, v1alpha1.ConditionCreationBudgetReached, found.waiting > 0)
 	if creation := status.Creation; creation != nil {
@@ -131,7 +132,8 @@ func (r *Reconciler) writeStatus(
 	e.written, e.writtenFrom = updated, service.GetResourceVersion()
 	for kind, action := range announced {
 		c := meta.FindStatusCondition(status.Conditions, kind)
-		if c != nil && isWarning(c) && c.Reason != engine.ReasonOf(service.ServiceStatus().Conditions, kind) {
+		if c != nil && isWarning(c) && c.Reason != engine.ReasonOf(service.ServiceStatus().Conditions, kind) &&
+			c.Reason != v1alpha1.ReasonApplicationsOfOtherAccount { // those Mandates have events of their own
 			r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, c.Reason, action, "%s", c.Message)
 		}
 	}

@@ -16,9 +16,10 @@ const (
 // if a release of Go lays out time.Time in another way.
 func Asleep(before time.Time, seconds uint32) time.Time {
 	word := (*uint64)(unsafe.Pointer(&before)) //nolint:gosec // as documented above
-	if *word&hasMonotonic == 0 {
+	if *word&hasMonotonic == 0 {               // there is the time of day alone
 		return before.Add(time.Duration(seconds) * time.Second)
 	}
 	*word += uint64(seconds) << secondsShift
+
 	return before
 }

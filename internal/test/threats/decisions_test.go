@@ -108,8 +108,8 @@ var decisions = map[string][]control{
 	"a deletion is never carried out, or blocks the namespace": {
 		{
 			off: "a deletion waits for ever", file: "operator/mandate/decide_act.go",
-			old: "f.observe.vanished, !f.now.Before(d.giveUpTime):",
-			new: "f.observe.vanished, ON && !f.now.Before(d.giveUpTime):",
+			old: "f.observe.vanished || !f.now.Before(d.giveUpTime)):",
+			new: "f.observe.vanished || ON && !f.now.Before(d.giveUpTime)):",
 			in:  inMandate, test: "TestDecide",
 		},
 		{
