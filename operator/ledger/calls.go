@@ -97,6 +97,8 @@ func (l *Ledger) Begin(
 // maxEnds is how often End tries if others keep writing the record.
 const maxEnds = 3
 
+var errBusy = errors.New("others keep writing the ApplicationRecord")
+
 // End records what became of a call: its result, and how many of its requests may have been carried out. What was sent
 // is known nowhere else, so it looks why the API server does not take it. If the record is gone, End makes it again. It
 // fails with ErrLost if the call has ended otherwise, or has been sent once more since. Every other error is one of the
@@ -127,7 +129,7 @@ func (l *Ledger) End(
 		}
 		record = current
 	}
-	return nil, ErrLost
+	return nil, errBusy
 }
 
 // claimEnded makes a record again that somebody has deleted while the call was under way.

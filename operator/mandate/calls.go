@@ -333,7 +333,7 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 		return r.unrecorded(err)
 	}
 	r.concluded(attempt)
-	if lost { // a conflict does not say that it has ended
+	if lost { // another process may have sent it once more
 		r.facts.observe.openCall = true
 		return r.reloadIfLost(ctx, ledger.ErrLost)
 	}
