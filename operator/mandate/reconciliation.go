@@ -441,7 +441,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		after = sooner(after, time.Second) // the status has the outcome now
 	}
 	if r.facts.erasure == erasureRefused {
-		after = sooner(after, engine.Jitter(time.Hour))
+		after = sooner(after, engine.Jitter(erasureInterval))
 	}
 	if again := r.creator.due(); after > 0 {
 		after = sooner(after, engine.Jitter(again))

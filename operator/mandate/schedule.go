@@ -30,6 +30,8 @@ const (
 	maxYield = 10 * time.Second
 	// minDeletedInterval and maxDeletedInterval bound the time between two looks for an application that is Deleted.
 	minDeletedInterval, maxDeletedInterval = 10 * time.Minute, 24 * time.Hour
+	// erasureInterval is how soon an erasure is tried again that the API server refuses.
+	erasureInterval = 5 * time.Minute
 )
 
 // connectionVersion is a connection as it was when an application was looked for. The zero value is none.
