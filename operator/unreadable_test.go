@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,10 @@ func TestUnreadableObjects(t *testing.T) {
 	w.check(w.operator.Stop())
 	w.start(flags...)
 	check("after")
+	w.until("recorded", "the problem with its record", func(m *v1alpha1.Mandate) bool {
+		return slices.Contains(m.Status.Problems, wrong("ApplicationRecord", v1alpha1.ReasonReadFailed,
+			"The operator cannot read the ApplicationRecord: it has fields that cannot be decoded."))
+	})
 
 	w.emails(6) // of four Mandates and two actions
 	w.checkApplications(4)

@@ -47,8 +47,8 @@ func TestLedgerRefused(t *testing.T) {
 		if readyReason(m) != v1alpha1.ReasonRecordPending {
 			continue
 		}
-		w.checkProblems(name(i), wrong("ApplicationRecord", v1alpha1.ReasonRecordPending,
-			"The operator cannot write the ApplicationRecord: the API server answered 422 Unprocessable Entity."))
+		w.checkProblems(name(i),
+			refusedBy("ApplicationRecord", v1alpha1.ReasonRecordPending, "write the ApplicationRecord"))
 		w.events(name(i), v1alpha1.ReasonRecordPending)
 	}
 	// The ten that are created at the same time may all see that nine are not recorded.
@@ -88,13 +88,8 @@ func TestCallsRefused(t *testing.T) {
 	allow := w.deny("applicationrecords", "false")
 	w.action("resend", "{type: ResendInvite, mandateRef: {name: globex}}")
 	w.decide("acme", v1alpha1.DecisionComplete)
-	const message = "The operator cannot write the ApplicationRecord: the API server answered 422 Unprocessable Entity."
-	w.until("acme", "a problem with the record", func(m *v1alpha1.Mandate) bool {
-		return slices.ContainsFunc(m.Status.Problems, func(p v1alpha1.Problem) bool { return p.Message == message })
-	})
-	w.untilAction("resend", "a problem with the record", func(a *v1alpha1.MandateAction) bool {
-		return slices.ContainsFunc(a.Status.Problems, func(p v1alpha1.Problem) bool { return p.Message == message })
-	})
+	w.cannot("acme", "ApplicationRecord", v1alpha1.ReasonReadFailed, "write the ApplicationRecord")
+	w.actionCannot("resend", "ApplicationRecord", v1alpha1.ReasonRetrying, "write the ApplicationRecord")
 	if sent := w.requests(control.CompleteApplication) + w.requests(control.ResendInvites); sent != 0 {
 		t.Errorf("%d calls were sent that are not recorded", sent)
 	}
@@ -150,10 +145,7 @@ func TestActionResultRefused(t *testing.T) {
 	if w.callOf("first").Result != "" || w.getAction("first").Status.CompletedTime != nil {
 		t.Error("the policy was not in force")
 	}
-	w.untilAction("first", "pending", func(a *v1alpha1.MandateAction) bool {
-		return slices.Contains(a.Status.Problems, wrong("ApplicationRecord", v1alpha1.ReasonRecordPending,
-			"The operator cannot write the ApplicationRecord: the API server answered 422 Unprocessable Entity."))
-	})
+	w.actionCannot("first", "ApplicationRecord", v1alpha1.ReasonRecordPending, "write the ApplicationRecord")
 	allow()
 	w.actionCompletes("first")
 	w.checkEmailed(control.Resend, 2)
@@ -172,16 +164,11 @@ func TestMetadataRefused(t *testing.T) {
 	w.mandate("new", "{deletionPolicy: Delete}")
 	w.mandate("acme", "{archived: true}")
 	w.check(w.Delete(t.Context(), w.get("going")))
-	for name, what := range map[string]string{
-		"new":   "change the finalizers of the Mandate",
-		"acme":  "mark the Mandate, which comes before its archiving",
-		"going": "change the finalizers of the Mandate",
-	} {
-		message := "The operator cannot " + what + ": the API server answered 422 Unprocessable Entity."
-		w.until(name, "the problem: "+message, func(m *v1alpha1.Mandate) bool {
-			return slices.ContainsFunc(m.Status.Problems, func(p v1alpha1.Problem) bool { return p.Message == message })
-		})
-	}
+	const finalizers = "change the finalizers of the Mandate"
+	w.cannot("new", "metadata.finalizers", v1alpha1.ReasonLedgerUnavailable, finalizers)
+	w.cannot("going", "metadata.finalizers", v1alpha1.ReasonDeletionWaiting, finalizers)
+	w.cannot("acme", "metadata.annotations", v1alpha1.ReasonReadFailed,
+		"mark the Mandate, which comes before its archiving")
 	w.condition("new", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonLedgerUnavailable)
 	if sent := w.requests(control.ArchiveApplication); sent != 0 {
 		t.Errorf("%d archivings were sent without the mark", sent)
@@ -228,9 +215,7 @@ func TestRefusedCallsTakeNoBudget(t *testing.T) {
 	w.mandate("acme", "{}")
 	w.action("resend", "{type: ResendInvite, mandateRef: {name: globex}}")
 	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonLedgerUnavailable)
-	w.untilAction("resend", "a problem with the record", func(a *v1alpha1.MandateAction) bool {
-		return len(a.Status.Problems) > 0
-	})
+	w.actionCannot("resend", "ApplicationRecord", v1alpha1.ReasonRetrying, "write the ApplicationRecord")
 	w.emails(1)
 	allow()
 	w.ready("acme")
@@ -251,14 +236,32 @@ func TestReservationRefused(t *testing.T) {
 	allow := w.deny("identityservices/status", "false")
 	w.limit(`"maxPerHour":40,"maxPerDay":1000`) // what is reserved is not usable any more
 	w.action("resend", resend)
-	w.untilAction("resend", "a problem", func(a *v1alpha1.MandateAction) bool {
-		return slices.Contains(a.Status.Problems, wrong("IdentityService", v1alpha1.ReasonRetrying,
-			"The operator cannot reserve a request in status.creation: the API server answered 422 Unprocessable Entity."))
-	})
+	w.actionCannot("resend", "IdentityService", v1alpha1.ReasonRetrying, "reserve a request in status.creation")
 	w.checkEmailed(control.Resend, 0)
 	allow()
 	w.actionCompletes("resend")
 	w.checkEmailed(control.Resend, 1)
+}
+
+// refusedBy is the problem of a status whose operator cannot do what a policy denies.
+func refusedBy(field, reason, what string) v1alpha1.Problem {
+	return wrong(field, reason, "The operator cannot "+what+": the API server answered 422 Unprocessable Entity.")
+}
+
+// cannot waits until the status of a Mandate says what a policy denies.
+func (w *world) cannot(name, field, reason, what string) {
+	w.Helper()
+	w.until(name, "that the operator cannot "+what, func(m *v1alpha1.Mandate) bool {
+		return slices.Contains(m.Status.Problems, refusedBy(field, reason, what))
+	})
+}
+
+// actionCannot is cannot for a MandateAction.
+func (w *world) actionCannot(name, field, reason, what string) {
+	w.Helper()
+	w.untilAction(name, "that the operator cannot "+what, func(a *v1alpha1.MandateAction) bool {
+		return slices.Contains(a.Status.Problems, refusedBy(field, reason, what))
+	})
 }
 
 // deny has the API server deny updates of a resource of ours in the namespace, unless a CEL expression holds, until

@@ -3,9 +3,9 @@ package plugin
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +15,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/printable"
+	"github.com/mandate-io/idv/operator/secrets"
 )
 
 // A source is where credentials come from. Each has one source: what a source lacks is never taken from another one.
@@ -43,26 +44,24 @@ func environment() *source {
 // the values go, and may not be allowed to read them. So the Secret must say that it is for this.
 func (c *cluster) secretSource(ctx context.Context, key ctrl.ObjectKey, baseURL string) (*source, error) {
 	stored := &corev1.Secret{}
-	if err := c.Get(ctx, key, stored); err != nil {
-		return nil, explainError(err)
+	var err error
+	if baseURL == "" {
+		err = c.Get(ctx, key, stored)
+	} else {
+		ref := v1alpha1.NamespacedSecretReference{Namespace: key.Namespace, Name: key.Name}
+		stored, err = secrets.Get(ctx, c, ref, v1alpha1.SecretUseCredentials)
 	}
-	if baseURL != "" && !isForCredentials(stored) {
+	switch {
+	case errors.Is(err, secrets.ErrNotForThis):
 		return nil, fmt.Errorf("the Secret %s is not for credentials, so nothing is sent. If it is meant for this service, "+
 			"run: kubectl label secret -n %s %s %s=%s", printable.Text(key.String()), printable.Text(key.Namespace),
 			printable.Text(key.Name), v1alpha1.SecretUseLabel, v1alpha1.SecretUseCredentials)
+	case err != nil:
+		return nil, explainError(err)
 	}
 	found := newSource(fmt.Sprintf("the Secret %s", key), func(key string) string { return string(stored.Data[key]) })
 	found.baseURL = baseURL
 	return found, nil
-}
-
-// isForCredentials is the rule of the operator, in operator/secrets: the label counts or, without one, the type.
-func isForCredentials(s *corev1.Secret) bool {
-	const use = string(v1alpha1.SecretUseCredentials)
-	if uses, labelled := s.Labels[v1alpha1.SecretUseLabel]; labelled {
-		return slices.Contains(strings.Split(uses, "."), use)
-	}
-	return string(s.Type) == v1alpha1.SecretTypePrefix+use
 }
 
 // fileSource reads lines such as username=..., or YAML with the same names, or those of the environment.

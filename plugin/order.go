@@ -126,7 +126,7 @@ func (o *order) read(
 		case apierrors.IsNotFound(err): // it was deleted since it was listed
 			err = &exitError{exitNotReached, err}
 		default:
-			err = fmt.Errorf("%w\nNothing was changed. With --refresh=false, the command uses what the status shows", err)
+			err = fmt.Errorf("%w\nIt was not changed. With --refresh=false, the command uses what the status shows", err)
 		}
 		if problems = append(problems, err); ctx.Err() != nil {
 			return nil, problems

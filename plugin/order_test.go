@@ -66,7 +66,7 @@ func TestDecideOnWhatIsShown(t *testing.T) {
 	w.mandate("acme")
 	w.inReview("acme", "old-1")
 	w.contains(w.run("", 4, "decide", "acme", "Complete", "--yes", "--timeout=2s"), "has not carried out the request",
-		"Nothing was changed. With --refresh=false")
+		"It was not changed. With --refresh=false")
 	if m := w.get("acme"); m.Spec.Decision != nil {
 		t.Errorf("decided without an operator: %+v", m.Spec.Decision)
 	}

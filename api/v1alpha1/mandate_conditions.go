@@ -41,10 +41,11 @@ const (
 	ReasonSettling = "Settling"
 	// ReasonRecordPending: the service has answered the create, and the API server refuses to record the answer in the
 	// ApplicationRecord. The operator tries again while it runs. Ready is False, Reconciling is True, and Created is
-	// Unknown with reason OutcomeUnknown.
+	// Unknown with reason OutcomeUnknown. A MandateAction has it too, while the result of its request is not recorded.
 	ReasonRecordPending = "RecordPending"
-	// ReasonLedgerUnavailable: nothing is created, because the API server refuses to record the answers to ten creates of
-	// the same IdentityService. Ready is False, and Reconciling is True.
+	// ReasonLedgerUnavailable: nothing is created, because the API server refuses what comes before the create: to read or
+	// to write the ApplicationRecord, or to set the finalizer. Or it refuses to record the answers to ten creates of the
+	// same IdentityService. Ready is False, and Reconciling is True.
 	ReasonLedgerUnavailable = "LedgerUnavailable"
 	// ReasonApplicationExists: a Mandate of this name has, or may have, an application under another reference than the
 	// manifest says now.

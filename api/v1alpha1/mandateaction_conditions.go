@@ -26,7 +26,8 @@ const (
 const (
 	// ReasonMandateNotFound: the Mandate does not exist. The action waits for it for ten minutes.
 	ReasonMandateNotFound = "MandateNotFound"
-	// ReasonMandateNotReady: the Mandate has no application yet, or its individuals are not known yet.
+	// ReasonMandateNotReady: the Mandate has no application yet, its individuals are not known yet, or what became of
+	// another call of the Mandate is not known yet.
 	ReasonMandateNotReady = "MandateNotReady"
 	// ReasonMandateStalled: the Mandate has no application, and a person must act on it.
 	ReasonMandateStalled = "MandateStalled"

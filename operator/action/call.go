@@ -39,7 +39,7 @@ func (r *reconciliation) begin(ctx context.Context) error {
 	r.permit = permit
 	wait, err := r.config.Budgets.Take(ctx, r.session.Key, &r.session.Connection, r.waiter())
 	if err != nil {
-		return r.refused(ctx, serverRequest{"IdentityService", "reserve a request in status.creation"}, err)
+		return r.refused(ctx, reservesRequest, err)
 	}
 	if wait > 0 {
 		r.facts.failureReason, r.facts.retryAfter = v1alpha1.ReasonCreationBudgetReached, wait
@@ -104,7 +104,7 @@ func (r *reconciliation) verify(ctx context.Context) error {
 	case r.facts.emails:
 		r.withdraw()
 		if err != nil {
-			r.facts.problems = []v1alpha1.Problem{serverRequests[stepVerify].problem(err)}
+			r.facts.problems = []v1alpha1.Problem{serverRequests[stepVerify].Problem("", err)}
 			log.FromContext(ctx).Info("Failed to look once more, sent nothing", "error", apierror.Redact(err).Error())
 		}
 		return nil

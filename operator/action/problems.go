@@ -13,8 +13,8 @@ import (
 )
 
 // tooSlow is the problem of a call that was given up because each last look took too long.
-const tooSlow = "The API server is so slow that what the operator read right before the request was over a second " +
-	"old. Nothing was sent."
+const tooSlow = "The API server, or the machine of the operator, is so slow that what was read right before the " +
+	"request was over a second old. Nothing was sent."
 
 // isForbidden reports whether the service itself forbids what was asked: an action ends then. A proxy may forbid a read
 // for a moment.
@@ -30,28 +30,19 @@ func (r *reconciliation) failed(err error) {
 	r.facts.problems = []v1alpha1.Problem{found}
 }
 
-// serverRequest is what a step asks of the API server: the field of the action, or the kind, and in words.
-type serverRequest struct{ field, what string }
+var writesRecord = engine.ServerRequest{Field: "ApplicationRecord", What: "write the ApplicationRecord"}
 
-var writesRecord = serverRequest{"ApplicationRecord", "write the ApplicationRecord"}
+var reservesRequest = engine.ServerRequest{Field: "IdentityService", What: "reserve a request in status.creation"}
 
 // serverRequests are those of the steps of an action that has not ended.
-var serverRequests = map[step]serverRequest{
-	stepReadRecord:      {"ApplicationRecord", "read the ApplicationRecord"},
-	stepReadMandate:     {"spec.mandateRef", "read the Mandate"},
-	stepReadApplication: {"spec.mandateRef", "read the Secrets of the Mandate"},
+var serverRequests = map[step]engine.ServerRequest{
+	stepReadRecord:      {Field: "ApplicationRecord", What: "read the ApplicationRecord"},
+	stepReadMandate:     {Field: "spec.mandateRef", What: "read the Mandate"},
+	stepReadApplication: {Field: "spec.mandateRef", What: "read the Secrets of the Mandate"},
 	stepBegin:           writesRecord,
-	stepVerify:          {"spec.mandateRef", "read the Mandate and its service again"},
+	stepVerify:          {Field: "spec.mandateRef", What: "read the Mandate and its service again"},
 	stepEnd:             writesRecord,
-	stepLookForSecret:   {"spec.reportSecretRef", "look for the Secret"},
-}
-
-func (q serverRequest) problem(err error) v1alpha1.Problem {
-	if apierror.IsUnreadable(err) {
-		message := fmt.Sprintf("The operator cannot %s: it has fields that cannot be decoded.", q.what)
-		return v1alpha1.Problem{Field: q.field, Message: message}
-	}
-	return engine.ServerProblem(q.field, "", q.what, err)
+	stepLookForSecret:   {Field: "spec.reportSecretRef", What: "look for the Secret"},
 }
 
 // stepFailed is for a step whose request to the API server may have failed.
@@ -62,16 +53,13 @@ func (r *reconciliation) stepFailed(ctx context.Context, s step, err error) erro
 	return err
 }
 
-// refused has the status say what the API server refuses. That may last, as with a policy, a role that lacks something,
-// or an object that cannot be decoded: nobody sees it in a log. Other errors pass, and the workqueue backs off.
-func (r *reconciliation) refused(ctx context.Context, request serverRequest, err error) error {
-	if !apierror.IsRefusal(err) && !apierror.IsUnreadable(err) {
+// refused has the status say what the API server refuses.
+func (r *reconciliation) refused(ctx context.Context, request engine.ServerRequest, err error) error {
+	problems := request.Refused(ctx, "", err)
+	if problems == nil {
 		return err
 	}
-	r.facts.failureReason = v1alpha1.ReasonRetrying
-	r.facts.problems = []v1alpha1.Problem{request.problem(err)}
-	log.FromContext(ctx).Info("The API server refuses what a step needs", "field", request.field,
-		"error", apierror.Redact(err).Error())
+	r.facts.failureReason, r.facts.problems = v1alpha1.ReasonRetrying, problems
 	return nil
 }
 
@@ -81,7 +69,7 @@ func (r *reconciliation) unrecorded(err error) error {
 	if r.facts.call.end != endOpen {
 		return err
 	}
-	r.facts.call.end, r.notRecorded = endRefused, writesRecord.problem(err)
+	r.facts.call.end, r.notRecorded = endRefused, writesRecord.Problem("", err)
 	return nil
 }
 

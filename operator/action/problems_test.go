@@ -189,7 +189,7 @@ func TestRefusals(t *testing.T) {
 				return nil
 			}
 			if err := u.reconcile(t); err != nil {
-				t.Errorf("it is tried again without a word: %v", err)
+				t.Errorf("the status does not say that it is tried again: %v", err)
 			}
 			u.waits(t, v1alpha1.ReasonRetrying, c.field, c.message)
 			if len(u.world.requests) > 0 {

@@ -41,6 +41,8 @@ func Redact(err error) error {
 func Cause(err error) string {
 	var answered apierrors.APIStatus
 	switch {
+	case IsUnreadable(err):
+		return "it has fields that cannot be decoded"
 	case !errors.As(err, &answered):
 		return "the API server did not answer"
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):

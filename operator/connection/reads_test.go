@@ -99,11 +99,7 @@ func TestManyOfOneNamespaceWaitToRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const mandates = 1000
 		f := newFleet(t, "")
-		for i := range mandates {
-			f.reconcile(types.NamespacedName{Namespace: "b", Name: fmt.Sprint(i)})
-		}
-		synctest.Wait()
-		f.reads.Store(0)
+		f.begin("b", mandates)
 		elapse(time.Hour)
 		if reads := f.reads.Load(); reads < 25 || reads > 40 {
 			t.Errorf("%d reads in an hour, want one every two minutes", reads)

@@ -70,6 +70,15 @@ func (f *fleet) reconcile(object types.NamespacedName) {
 	}
 }
 
+// begin reconciles Mandates for the first time, and counts their reads from then on.
+func (f *fleet) begin(namespace string, mandates int) {
+	for i := range mandates {
+		f.reconcile(types.NamespacedName{Namespace: namespace, Name: fmt.Sprint(i)})
+	}
+	synctest.Wait()
+	f.reads.Store(0)
+}
+
 // Ten thousand Mandates wait for a service that fails reads only. In an hour, one read tests it every two minutes, and
 // nobody is reconciled for nothing. When it works, all are served soon.
 func TestManyWaitForAServiceThatFailsReads(t *testing.T) {
@@ -77,12 +86,8 @@ func TestManyWaitForAServiceThatFailsReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const mandates = 10_000
 		f := newFleet(t, "a")
-		for i := range mandates {
-			f.reconcile(types.NamespacedName{Name: fmt.Sprint(i)})
-		}
-		synctest.Wait()
+		f.begin("", mandates)
 		f.reconciliations.Store(0)
-		f.reads.Store(0)
 		f.transitions.Store(0)
 		most := int64(0)
 		for range 60 {

@@ -2,7 +2,10 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -36,6 +39,26 @@ func cut(message string) string { return printable.Cut(message, maxMessage) }
 func ServerProblem(field, reason, what string, err error) v1alpha1.Problem {
 	message := fmt.Sprintf("The operator cannot %s: %s.", what, apierror.Cause(err))
 	return v1alpha1.Problem{Field: field, Reason: reason, Message: message}
+}
+
+// ServerRequest is what a step asks of the API server: the field of the object that is reconciled, or the kind of
+// another one, and in words.
+type ServerRequest struct{ Field, What string }
+
+// Problem is what a status shows of the request if it fails.
+func (q ServerRequest) Problem(reason string, err error) v1alpha1.Problem {
+	return ServerProblem(q.Field, reason, q.What, err)
+}
+
+// Refused is what a status shows of an error that lasts: a policy, a quota or a role refuses the request, or an object
+// cannot be decoded. Nobody would see that in a log. Other errors pass, and the workqueue backs off: it returns nil.
+func (q ServerRequest) Refused(ctx context.Context, reason string, err error) []v1alpha1.Problem {
+	if !apierror.IsRefusal(err) && !apierror.IsUnreadable(err) {
+		return nil
+	}
+	log.FromContext(ctx).Info("The API server refuses what a step needs", "field", q.Field,
+		"error", apierror.Redact(err).Error())
+	return []v1alpha1.Problem{q.Problem(reason, err)}
 }
 
 // KeptProblems are those of a reason that a status shows already, or else the ones that were found now: a request that

@@ -116,12 +116,12 @@ func (l *Ledger) End(
 			return ended, err
 		}
 		current, unread := l.Get(ctx, client.ObjectKeyFromObject(record))
-		entry := Find(current, func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce })
+		entry := Find(current, isOf(&call))
 		switch {
 		case unread != nil:
 			return nil, unread
 		case current == nil && call.Sends > 0:
-			return l.claimEnded(ctx, record, call)
+			return l.claimAgain(ctx, record, call)
 		case entry == nil, refused && entry.Result != "":
 			return nil, ErrLost
 		case refused:
@@ -132,13 +132,18 @@ func (l *Ledger) End(
 	return nil, errBusy
 }
 
-// claimEnded makes a record again that somebody has deleted while the call was under way.
-func (l *Ledger) claimEnded(
+// isOf finds the entry of a call that was begun.
+func isOf(begun *v1alpha1.Call) func(*v1alpha1.Call) bool {
+	return func(c *v1alpha1.Call) bool { return c.Nonce == begun.Nonce }
+}
+
+// claimAgain makes a record again that somebody has deleted while a call was under way, with what became of it.
+func (l *Ledger) claimAgain(
 	ctx context.Context, record *v1alpha1.ApplicationRecord, call v1alpha1.Call,
 ) (*v1alpha1.ApplicationRecord, error) {
 	again := record.DeepCopy()
 	again.Spec.RecordUID = ""
-	if entry := Find(again, func(c *v1alpha1.Call) bool { return c.Nonce == call.Nonce }); entry != nil {
+	if entry := Find(again, isOf(&call)); entry != nil {
 		*entry = call
 	}
 	return l.Claim(ctx, client.ObjectKeyFromObject(record), again.Spec)
@@ -154,7 +159,8 @@ func (l *Ledger) EndOther(
 
 // Deposit ends a create with what it created: the id and creation time of the application, the Mandate that it was
 // created for, because another one of the name may have taken the record over, and digests of its spec. The result is
-// Done, or Accepted if the service may create it later. It fails with ErrLost if the create has been sent once more.
+// Done, or Accepted if the service may create it later. If the record is gone, Deposit makes it again. It fails with
+// ErrLost if the create has been sent once more.
 func (l *Ledger) Deposit(
 	ctx context.Context, record *v1alpha1.ApplicationRecord, created v1alpha1.ApplicationRecordSpec,
 	result v1alpha1.CallResult,
@@ -163,10 +169,21 @@ func (l *Ledger) Deposit(
 	if create == nil {
 		return nil, ErrLost
 	}
-	deposited, err := l.end(ctx, record, ended(*create, result), append(setDigests(record, created),
+	call := ended(*create, result)
+	deposited, err := l.end(ctx, record, call, append(setDigests(record, created),
 		patchOperation{"add", "/spec/mandateRef/uid", created.MandateRef.UID},
 		patchOperation{"add", "/spec/applicationID", created.ApplicationID},
 		patchOperation{"add", "/spec/createdTime", created.CreatedTime})...)
+	if errors.Is(err, ErrLost) {
+		if current, unread := l.Get(ctx, client.ObjectKeyFromObject(record)); current != nil || unread != nil {
+			return nil, cmp.Or(unread, err)
+		}
+		again := record.DeepCopy()
+		again.Spec.MandateRef.UID, again.Spec.ApplicationID = created.MandateRef.UID, created.ApplicationID
+		again.Spec.CreatedTime = created.CreatedTime
+		again.Spec.SpecDigests = cmp.Or(record.Spec.SpecDigests, created.SpecDigests)
+		return l.claimAgain(ctx, again, call)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -69,17 +69,14 @@ func (l *Ledger) Get(ctx context.Context, mandate types.NamespacedName) (*v1alph
 }
 
 // Claim creates the record of a Mandate, with the call that begins with it, or an application that is adopted. Only the
-// operator whose Claim succeeds may send the call. A create that has made the application is Done. Claim fails with
-// ErrLost if the record exists, and with ErrNoNamespace if the namespace is being deleted.
+// operator whose Claim succeeds may send the call. Claim fails with ErrLost if the record exists, and with
+// ErrNoNamespace if the namespace is being deleted.
 func (l *Ledger) Claim(
 	ctx context.Context, mandate types.NamespacedName, spec v1alpha1.ApplicationRecordSpec,
 ) (*v1alpha1.ApplicationRecord, error) {
 	record := &v1alpha1.ApplicationRecord{
 		ObjectMeta: metav1.ObjectMeta{Namespace: mandate.Namespace, Name: mandate.Name},
 		Spec:       *spec.DeepCopy(),
-	}
-	if create := CreateOf(record); spec.ApplicationID != nil && create != nil && create.Sends > 0 {
-		*create = ended(*create, v1alpha1.CallDone)
 	}
 	calls := slices.Clone(record.Spec.Calls)
 	before, err := l.Revisions.before()

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -225,7 +226,7 @@ func TestLost(t *testing.T) {
 				return f.Deposit(f.Context(), record, createdNow("uid", 7), v1alpha1.CallDone)
 			},
 			lost: map[string]bool{
-				unchanged: false, labelled: false, deposited: false, sentAgain: true, deleted: true, replaced: true,
+				unchanged: false, labelled: false, deposited: false, sentAgain: true, deleted: false, replaced: true,
 			},
 		},
 	}
@@ -247,27 +248,48 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// What was sent is known nowhere else: End makes a record again that somebody has deleted meanwhile. Where nothing was
-// sent, it does not.
+// What was sent is known nowhere else: a record that somebody has deleted meanwhile is made again, with what the answer
+// says, and no more. Where nothing was sent, it is not.
 func TestEndOfADeletedRecord(t *testing.T) {
 	t.Parallel()
-	for sends, want := range map[int32]bool{0: false, 1: true} {
+	ends := func(sends int32) func(*fixture, *v1alpha1.ApplicationRecord) error {
+		return func(f *fixture, record *v1alpha1.ApplicationRecord) error {
+			call := ledger.Ended(*ledger.CreateOf(record), v1alpha1.CallAccepted, time.Now())
+			call.Sends = sends
+			_, err := f.End(f.Context(), record, call)
+			return err
+		}
+	}
+	for name, c := range map[string]struct {
+		end     func(*fixture, *v1alpha1.ApplicationRecord) error
+		again   bool
+		wantsID int64
+	}{
+		"nothing was sent": {end: ends(0)},
+		"accepted":         {end: ends(1), again: true},
+		"accepted, with its id": {
+			end: func(f *fixture, record *v1alpha1.ApplicationRecord) error {
+				_, err := f.Deposit(f.Context(), record, createdNow("uid", 7), v1alpha1.CallAccepted)
+				return err
+			},
+			again: true, wantsID: 7,
+		},
+	} {
 		f := newFixture(t)
 		record := f.claimed()
 		f.change(deleted, record)
-		call := ledger.Ended(*ledger.CreateOf(record), v1alpha1.CallAccepted, time.Now())
-		call.Sends = sends
-		_, err := f.End(f.Context(), record, call)
-		if lost := errors.Is(err, ledger.ErrLost); lost == want {
-			t.Errorf("%d requests: error %v", sends, err)
+		if err := c.end(f, record); errors.Is(err, ledger.ErrLost) == c.again {
+			t.Errorf("%s: error %v", name, err)
 		}
 		found, err := f.Get(f.Context(), f.key("acme"))
 		f.check(err)
-		if create := ledger.CreateOf(found); want && (create == nil || create.Result != v1alpha1.CallAccepted) {
-			t.Errorf("the record has %+v, want an accepted create", create)
-		}
-		if found == nil == want {
-			t.Errorf("%d requests: the record is %+v", sends, found)
+		switch create := ledger.CreateOf(found); {
+		case !c.again && found != nil:
+			t.Errorf("%s: the record is %+v", name, found.Spec)
+		case c.again && (create == nil || create.Result != v1alpha1.CallAccepted || create.Sends != 1):
+			t.Errorf("%s: the record has %+v, want an accepted create", name, create)
+		case c.again && (ptr.Deref(found.Spec.ApplicationID, 0) != c.wantsID || ledger.IsRestored(found, "")):
+			t.Errorf("%s: the record is %+v", name, found.Spec)
 		}
 	}
 }

@@ -44,21 +44,18 @@ func (r *reconciliation) begin(ctx context.Context, order *v1alpha1.Call) error 
 	// Not cut short: a begin whose answer is lost counts as a call that may have been sent.
 	ctx = context.WithoutCancel(ctx)
 	if marked, err := r.deleter.markArchiving(ctx, &call); !marked {
-		r.learnUnsent(call.Nonce) // the mark may be there all the same
+		r.notBegun(&call)
 		return r.refused(ctx, marksMandate, err)
 	}
 	record, err := r.beginRecorded(ctx, call, about)
-	if err != nil {
-		defer r.returnRequest(kind)
-	}
 	switch {
 	case errors.Is(err, ledger.ErrFull):
-		r.learnUnsent(call.Nonce)
+		r.notBegun(&call)
 		r.facts.record.full = true
 	case r.record == nil && errors.Is(err, ledger.ErrNoNamespace) && r.facts.deletion.requested:
 		r.begun(nil, call, started)
-	case err != nil: // it may have been written all the same: then nothing was sent
-		r.learnUnsent(call.Nonce)
+	case err != nil:
+		r.notBegun(&call)
 		return r.reloadIfLost(ctx, err)
 	default:
 		r.begun(record, call, started)
@@ -75,6 +72,12 @@ func (r *reconciliation) beginRecorded(
 	call.Seq = 1
 	about.Calls = []v1alpha1.Call{call}
 	return r.config.Ledger.Claim(ctx, r.name(), *about)
+}
+
+// notBegun is for a call that is not sent. The record, or the mark of an archiving, may be there all the same.
+func (r *reconciliation) notBegun(call *v1alpha1.Call) {
+	r.learnUnsent(call.Nonce)
+	r.returnRequest(call.Kind)
 }
 
 // beginAttempt takes what the request waits for, and makes a shutdown wait for the end of this reconciliation. It
@@ -370,7 +373,7 @@ func retryReason(kind v1alpha1.CallKind) string {
 func (r *scope) unrecorded(err error) error {
 	if r.facts.attempt.end == endOpen {
 		r.facts.attempt.end = endRefused
-		r.failed(engine.ServerProblem(writesRecord.field, "", writesRecord.what, err))
+		r.failed(writesRecord.Problem("", err))
 		return nil
 	}
 	return &engine.UnrecordedError{Err: err}

@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -192,19 +193,15 @@ func (a *attemptFacts) created() v1alpha1.CallResult {
 	return v1alpha1.CallDone
 }
 
-// depositInCurrentRecord is for an id whose record was retaken, deleted or given another id before the answer came.
+// depositInCurrentRecord is for an id whose record was retaken or given another id before the answer came.
 func (r *creator) depositInCurrentRecord(
 	ctx context.Context, created v1alpha1.ApplicationRecordSpec,
 ) (*v1alpha1.ApplicationRecord, error) {
 	name, before := client.ObjectKeyFromObject(r.record), r.record.Spec
 	record, err := r.ledger.Get(ctx, name)
 	switch {
-	case err != nil:
-		return nil, err
-	case record == nil:
-		before.ApplicationID, before.CreatedTime = created.ApplicationID, created.CreatedTime
-		before.SpecDigests = created.SpecDigests
-		return r.ledger.Claim(ctx, name, before)
+	case err != nil, record == nil: // the next try makes it again
+		return nil, cmp.Or(err, ledger.ErrLost)
 	case record.Spec.ApplicationID == nil && ledger.CreateOf(record) != nil &&
 		(record.Spec.Account == before.Account || !r.session.Connection.HasOtherName(record)) &&
 		record.Spec.ServiceURL == before.ServiceURL && record.Spec.Reference == before.Reference:

@@ -3,6 +3,7 @@ package mandate
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -165,16 +166,13 @@ func (r *deleter) erase(ctx context.Context) error {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 		r.facts.failureReason = reasonStaleCache
 		return nil
-	case apierror.IsRefusal(err):
-		r.facts.erasure = erasureRefused
-		problem := engine.ServerProblem(
-			"spec.individuals", v1alpha1.ReasonRetrying, "erase inline personal data in the Mandate", err)
-		r.facts.problems.erasure = append(r.facts.problems.erasure, problem)
-		log.FromContext(ctx).Info("The API server refuses that inline personal data is erased",
-			"error", apierror.Redact(err).Error())
-		return nil
 	case err != nil:
-		return err
+		refused := erasesData.Refused(ctx, v1alpha1.ReasonRetrying, err)
+		if refused == nil {
+			return err
+		}
+		r.facts.erasure, r.facts.problems.erasure = erasureRefused, slices.Concat(left, refused)
+		return nil
 	}
 	log.FromContext(ctx).Info("Erased inline personal data after the outcome")
 	r.mandate = r.mandate.DeepCopy()

@@ -8,12 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/controller-runtime/pkg/log"
-
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/lifecycle"
-	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -279,7 +276,8 @@ func (r *observer) unmatched(names []string, secrets []v1alpha1.Problem) {
 	found := slices.Clone(secrets)
 	for _, name := range names {
 		found = append(found, problem("spec.individuals["+name+"]", v1alpha1.ReasonIndividualsUnmatched,
-			"No individual at the service is certainly this one. Restore its details, also in its Secret, as they were sent."))
+			"No individual at the service is certainly this one. If its details changed, also in its Secret, restore them as "+
+				"they were sent. Otherwise, ask the service's support."))
 	}
 	if len(found) == 0 {
 		found = append(found, problem("spec.individuals", v1alpha1.ReasonIndividualsUnmatched,
@@ -413,30 +411,25 @@ func (r *reconciliation) subscriptionProblems(status *v1alpha1.MandateStatus) []
 	return r.refusalProblems(reasonSubscriptionRefused)
 }
 
-// serverRequest is what a step asks of the API server: the field of the Mandate, or the kind, and in words. reason is
-// that of a Mandate that has no application yet.
-type serverRequest struct{ field, what, reason string }
-
-var writesRecord = serverRequest{
-	"ApplicationRecord", "write the ApplicationRecord", v1alpha1.ReasonLedgerUnavailable,
-}
-
-var marksMandate = serverRequest{
-	"metadata.annotations", "mark the Mandate, which comes before its archiving", v1alpha1.ReasonRetrying,
-}
+var (
+	writesRecord = engine.ServerRequest{Field: "ApplicationRecord", What: "write the ApplicationRecord"}
+	marksMandate = engine.ServerRequest{
+		Field: "metadata.annotations", What: "mark the Mandate, which comes before its archiving",
+	}
+	readsInputs = engine.ServerRequest{
+		Field: "spec", What: "read the Mandate and its Secrets, or the ApplicationRecords",
+	}
+	erasesData = engine.ServerRequest{Field: "spec.individuals", What: "erase inline personal data in the Mandate"}
+)
 
 // serverRequests are those that do more than write the record.
-var serverRequests = map[step]serverRequest{
-	stepReadRecord: {"ApplicationRecord", "read the ApplicationRecord", v1alpha1.ReasonLedgerUnavailable},
-	stepFinalizer:  {"metadata.finalizers", "change the finalizers of the Mandate", v1alpha1.ReasonLedgerUnavailable},
+var serverRequests = map[step]engine.ServerRequest{
+	stepReadRecord: {Field: "ApplicationRecord", What: "read the ApplicationRecord"},
+	stepFinalizer:  {Field: "metadata.finalizers", What: "change the finalizers of the Mandate"},
 	stepResolve:    readsInputs,
 	stepAdopt:      readsInputs,
 	stepBind:       readsInputs,
-	stepErase:      {"spec", "read the Mandate", v1alpha1.ReasonRetrying},
-}
-
-var readsInputs = serverRequest{
-	"spec", "read the Mandate and its Secrets, or the ApplicationRecords", v1alpha1.ReasonRetrying,
+	stepErase:      {Field: "spec", What: "read the Mandate"},
 }
 
 // stepFailed is for a step whose request to the API server has failed.
@@ -447,19 +440,21 @@ func (r *reconciliation) stepFailed(ctx context.Context, s step, err error) erro
 	return r.refused(ctx, cmp.Or(serverRequests[s], writesRecord), err)
 }
 
-// refused has the status say what the API server refuses. That may last, as with a policy, a quota, or a role that
-// lacks something: nobody sees it in a log. Other errors pass, and the workqueue backs off.
-func (r *scope) refused(ctx context.Context, request serverRequest, err error) error {
-	if !apierror.IsRefusal(err) {
+// refused has the status say what the API server refuses.
+func (r *scope) refused(ctx context.Context, request engine.ServerRequest, err error) error {
+	problems := request.Refused(ctx, "", err)
+	if problems == nil {
 		return err
 	}
-	r.failed(engine.ServerProblem(request.field, "", request.what, err))
-	r.facts.failureReason = v1alpha1.ReasonReadFailed
-	if r.facts.id == 0 && !r.facts.deletion.requested {
-		r.facts.failureReason = request.reason
+	r.failed(problems...)
+	switch {
+	case r.facts.id != 0 || r.facts.deletion.requested:
+		r.facts.failureReason = v1alpha1.ReasonReadFailed
+	case request.Field == "spec": // it can be recorded
+		r.facts.failureReason = v1alpha1.ReasonRetrying
+	default:
+		r.facts.failureReason = v1alpha1.ReasonLedgerUnavailable
 	}
-	log.FromContext(ctx).Info("The API server refuses what a step needs", "field", request.field,
-		"error", apierror.Redact(err).Error())
 	return nil
 }
 

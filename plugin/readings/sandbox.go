@@ -2,8 +2,8 @@ package readings
 
 import (
 	"cmp"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/mandate-io/idv/internal/sandbox/config"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
@@ -12,21 +12,16 @@ import (
 // Dialect are the findings that the sandbox has a switch for: as a dialect, and each as name=value. Of several findings
 // of a point, the default yields: it is also what names of states show that all readings have.
 func (r *Result) Dialect() (d dialect.Dialect, assignments []string) {
+	found := map[string]string{}
 	for _, f := range r.Findings {
 		var alone dialect.Dialect
-		if alone.Set(f.Point, f.Reading) != nil {
-			continue
+		if known := alone.Set(f.Point, f.Reading) == nil; known && (alone != dialect.Dialect{} || found[f.Point] == "") {
+			found[f.Point] = f.Reading
 		}
-		same := slices.IndexFunc(assignments, func(a string) bool { return strings.HasPrefix(a, f.Point+"=") })
-		switch assignment := f.Point + "=" + f.Reading; {
-		case same < 0:
-			assignments = append(assignments, assignment)
-		case alone == dialect.Dialect{}:
-			continue
-		default:
-			assignments[same] = assignment
-		}
-		_ = d.Set(f.Point, f.Reading) // as alone
+	}
+	for _, point := range slices.Sorted(maps.Keys(found)) {
+		_ = d.Set(point, found[point]) // as alone
+		assignments = append(assignments, point+"="+found[point])
 	}
 	return d, assignments
 }

@@ -131,6 +131,7 @@ var layers = []layer{
 		dir: "plugin", may: []string{
 			"api", "docs", "internal/client", "internal/lifecycle", "internal/printable", "internal/reference",
 			"internal/sandbox/config", "internal/sandbox/dialect", "internal/tolerant", "operator/ledger", "operator/plan",
+			"operator/secrets",
 		},
 		tests: []string{"internal/sandbox", "internal/test/testenv"}, never: terraform,
 	},
@@ -394,6 +395,7 @@ func TestImportRules(t *testing.T) {
 		"the plugin to the client":                        {"plugin/x.go", module + "/internal/client", true},
 		"the plugin to the dialects of the sandbox":       {"plugin/x.go", module + "/internal/sandbox/dialect", true},
 		"the plugin to the file of the sandbox":           {"plugin/x.go", module + "/internal/sandbox/config", true},
+		"the plugin to the use of Secrets":                {"plugin/x.go", module + "/operator/secrets", true},
 		"the provider to receiver":                        {"provider/x.go", module + "/internal/receiver", true},
 
 		"client to Kubernetes":                   {"internal/client/x.go", "k8s.io/api/core/v1", false},
