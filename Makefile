@@ -97,16 +97,16 @@ check: $(call tools_of,check) ## The inner loop: generated files, lint, and the 
 
 .PHONY: test
 test: $(call tools_of,test) ## All tests of this Go module; docs/testing.md has what CI runs beside it
-	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-others single-faults slowest
+	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-packages-and-others single-faults slowest
 
-# test-race waits much, so what needs the processor runs beside it, at low priority. single-faults runs alone: it covers
-# a third less while guards are built beside it.
-.PHONY: test-race-and-others
-test-race-and-others:
-	@$(MAKE) --no-print-directory -j4 test-race beside-explore beside-others
+# test-packages waits much, so what needs the processor runs beside it, at low priority. single-faults runs alone: it
+# covers a third less while guards are built beside it.
+.PHONY: test-packages-and-others
+test-packages-and-others:
+	@$(MAKE) --no-print-directory -j4 test-packages beside-explore beside-others
 
 beside-explore.steps := explore guards-and-controls
-beside-others.steps := test-plain coverage contract
+beside-others.steps := test-race contract coverage
 
 # The output of each comes when it has ended, so that they do not mix.
 .PHONY: beside-explore beside-others
@@ -123,42 +123,49 @@ test-short:
 	@bin/gotestsum --hide-summary=skipped $(SUMMARY) $(GO_TEST) -json -short $(filter-out $(uncached),$(packages))
 	@bin/gotestsum --hide-summary=skipped $(SUMMARY) $(GO_TEST) -json -short -count=1 $(uncached)
 
-# Tests without a control wait for what does not come, and leave the processor to guards: so -j4 above. make test
-# has a third of the controls, and each night all.
+# make test has a third of the controls, and each night all.
 .PHONY: guards-and-controls
 guards-and-controls: guards controls-of-commit
 
-# The race detector finds what goroutines do to each other, so it runs where the code, not its tests, has any. GOGC:
-# memory for time, for the API servers above all. Not what explore and contract run: each of their steps has one
-# goroutine, so the race detector only slows them down.
-goroutines := ^[[:space:]]*go |\.Go\(|chan |"sync
-raced = $(filter $(patsubst ./%/,$(MODULE)/%,$(sort $(dir $(shell find . -name tools -prune -o \
-	-name '*.go' ! -name '*_test.go' -exec grep -lE '$(goroutines)' {} +)))),$(packages))
+# Not what explore and contract run.
 decisions := ^TestExplore$$|^TestDecideNeverCreatesTwice$$|^TestDecideSubscribesLast$$
 contract := ^TestContract$$|^TestContractCombined$$|^TestOutcomeOfEveryAnswer$$
+others := -skip='$(decisions)|$(contract)'
+
+# The race detector finds what goroutines do to each other, so it runs where the code, not its tests, has any, and in
+# the operator of single-faults, which meets every effect and every fault. It triples the processor time of tests that
+# start processes, so these have it each night: make race.
+goroutines := ^[[:space:]]*go |\.Go\(|chan |"sync
+raced = $(filter $(patsubst ./%/,$(MODULE)/%,$(sort $(dir $(shell find . -name tools -prune -o -name test -prune -o \
+	-name '*.go' ! -name '*_test.go' -exec grep -lE '$(goroutines)' {} +)))),$(packages))
+in_process = $(filter-out $(uncached),$(raced))
+race_test = bin/gotestsum $(SUMMARY) $(GO_TEST) -json -race -count=1 -shuffle=on $(others)
 .PHONY: test-race
 test-race:
-	@rm -f bin/tests-race.json
-	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests-race.json $(SUMMARY) $(GO_TEST) -json \
-		-race -count=1 -shuffle=on -skip='$(decisions)|$(contract)' $(raced)
+	@$(race_test) $(in_process)
 
-# The other packages. go test remembers the results of those that start no process: it would not see what one reads.
-starting = $(filter-out $(raced),$(filter $(patsubst ./%/,$(MODULE)/%, \
-	$(call containing,testenv\.Main) $(call containing,exec\.Command)),$(packages)))
-.PHONY: test-plain
-test-plain:
-	@rm -f bin/tests-plain.json
-	@bin/gotestsum $(SUMMARY) $(GO_TEST) -json -skip='$(decisions)' $(filter-out $(raced) $(starting),$(packages))
+.PHONY: race
+race: $(call tools_of,test) ## All tests of packages that have goroutines, with the race detector, which takes an hour
+	@$(race_test) $(raced)
+
+# The other packages. Tests wait for processes most of the time, so more of them run at once than there are processors.
+# go test remembers the results of packages that start no process: it would not see what one reads.
+PARALLEL ?= 6
+starting = $(filter-out $(in_process),$(filter $(uncached) $(patsubst ./%/,$(MODULE)/%, \
+	$(call containing,exec\.Command)),$(packages)))
+.PHONY: test-packages
+test-packages:
 	@$(GO) build -buildvcs=false -ldflags=-w -o bin/programs/ ./cmd/...
-	@GOGC=200 IDV_PROGRAMS="$(CURDIR)/bin/programs" bin/gotestsum --jsonfile-timing-events=bin/tests-plain.json $(SUMMARY) $(GO_TEST) -json \
-		-count=1 -shuffle=on -skip='$(decisions)' $(starting)
+	@rm -f bin/tests.json
+	@GOGC=200 IDV_PROGRAMS="$(CURDIR)/bin/programs" bin/gotestsum --jsonfile-timing-events=bin/tests.json $(SUMMARY) \
+		$(GO_TEST) -json -count=1 -shuffle=on -parallel=$(PARALLEL) $(others) $(starting)
+	@bin/gotestsum $(SUMMARY) $(GO_TEST) -json $(others) $(filter-out $(starting) $(in_process),$(packages))
 
 .PHONY: contract
 contract: ## The client with every reading of the service, and every answer
 	@$(GO_TEST) -count=1 -run='$(contract)' ./internal/client
 
-# Without the race detector, under which counting slows each statement down. The contract with the sandbox takes nine
-# tenths of the time, and covers nothing that the other tests do not.
+# The contract with the sandbox takes nine tenths of the time, and covers nothing that the other tests do not.
 .PHONY: coverage
 coverage:
 	@$(GO_TEST) -count=1 -skip='^TestContract|^TestOutcomeOfEveryAnswer$$' -coverprofile=bin/coverage.out ./internal/client
@@ -190,11 +197,10 @@ controls-of-commit:
 # Every effect of the operator meets every fault, as far as two and a half minutes go.
 .PHONY: single-faults
 single-faults:
-	@$(GO_TEST) -count=1 -v -parallel=8 ./operator/chaos
+	@$(GO_TEST) -race -count=1 -v -parallel=8 ./operator/chaos
 
 .PHONY: slowest
 slowest:
-	@cat bin/tests-race.json bin/tests-plain.json >bin/tests.json
 	@sed -n '/"Test"/d; s|.*"Package":"$(MODULE)/\([^"]*\)".*"Elapsed":\([0-9.]*\).*|\2 s \1|p' bin/tests.json | \
 		sort -rn | head -n 6
 	@bin/gotestsum tool slowest --num=12 --jsonfile=bin/tests.json

@@ -111,8 +111,7 @@ func TestErasureRefused(t *testing.T) {
 	w := running(t)
 	w.mandate("a", "{}") // the policy is tried on it
 	allow := w.deny("mandates", `object.metadata.name != "a" && object.spec.individuals.all(i, !has(i.erased))`)
-	w.secret("john", map[string]string{"email": "john@example.com"})
-	w.createMandate("acme", "{retention: {afterOutcome: Erase}, "+twoPeople+"}")
+	w.createMandate("acme", "{retention: {afterOutcome: Erase}, individuals: [{name: jane, email: jane@example.com}]}")
 	w.reject("acme")
 	w.cannot("acme", "spec.individuals", v1alpha1.ReasonRetrying, "erase inline personal data in the Mandate")
 	allow()

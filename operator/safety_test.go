@@ -50,7 +50,7 @@ func TestKilled(t *testing.T) {
 			reason:  "the reference is sent again before the first create commits: the service rejects one of the two",
 			fault:   new(slowed(control.CreateApplication, 2*settleDelay+slowAnswer)),
 			kill:    func(w *world) { w.creating() },
-			settled: func(w *world) { w.ready("acme") },
+			settled: func(w *world) { w.until("acme", "settled", settled) }, // a slow operator may come after the commit
 			emails:  1,
 		},
 		"after it was created": {

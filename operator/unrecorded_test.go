@@ -47,9 +47,11 @@ func TestLedgerRefused(t *testing.T) {
 		if readyReason(m) != v1alpha1.ReasonRecordPending {
 			continue
 		}
-		w.checkProblems(name(i),
-			refusedBy("ApplicationRecord", v1alpha1.ReasonRecordPending, "write the ApplicationRecord"))
-		w.events(name(i), v1alpha1.ReasonRecordPending)
+		problems := m.Status.Problems
+		if len(problems) != 2 || problems[0] != refusedBy("ApplicationRecord", v1alpha1.ReasonRecordPending,
+			"write the ApplicationRecord") || problems[1].Field != "spec.adopt.applicationID" {
+			t.Errorf("the problems of %s are %v", name(i), problems)
+		}
 	}
 	// The ten that are created at the same time may all see that nine are not recorded.
 	if sent := reasons[v1alpha1.ReasonRecordPending]; sent < 10 || sent > 19 {
@@ -109,6 +111,8 @@ func TestUnrecordedAtShutdown(t *testing.T) {
 	allow := w.deny("applicationrecords", "false")
 	w.mandate("acme", "{}")
 	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRecordPending)
+	shown := w.get("acme").Status.Problems
+	w.events("acme", v1alpha1.ReasonRecordPending)
 	stopped := make(chan error, 1)
 	go func() { stopped <- w.operator.Stop() }()
 	_, err := w.operator.WaitForLog(t.Context(), regexp.MustCompile("Stopping and waiting for leader election runnables"))
@@ -118,7 +122,12 @@ func TestUnrecordedAtShutdown(t *testing.T) {
 	record := &v1alpha1.ApplicationRecord{}
 	w.check(w.Get(t.Context(), w.key("acme"), record))
 	if record.Spec.ApplicationID == nil {
-		t.Error("the id is not recorded")
+		t.Fatal("the id is not recorded")
+	}
+	message := fmt.Sprintf("The service created application %d. If the operator ends before it can record this id, set "+
+		"this field to it.", *record.Spec.ApplicationID)
+	if !slices.Contains(shown, wrong("spec.adopt.applicationID", v1alpha1.ReasonRecordPending, message)) {
+		t.Errorf("the problems were %v, want the id", shown)
 	}
 	w.start()
 	w.ready("acme")
