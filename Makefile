@@ -123,7 +123,7 @@ test-short:
 	@bin/gotestsum --hide-summary=skipped $(SUMMARY) $(GO_TEST) -json -short $(filter-out $(uncached),$(packages))
 	@bin/gotestsum --hide-summary=skipped $(SUMMARY) $(GO_TEST) -json -short -count=1 $(uncached)
 
-# make test has a third of the controls, and each night all.
+# make test has a sixth of the controls, and each night all.
 .PHONY: guards-and-controls
 guards-and-controls: guards controls-of-commit
 
@@ -138,7 +138,7 @@ others := -skip='$(decisions)|$(contract)'
 goroutines := ^[[:space:]]*go |\.Go\(|chan |"sync
 raced = $(filter $(patsubst ./%/,$(MODULE)/%,$(sort $(dir $(shell find . -name tools -prune -o -name test -prune -o \
 	-name '*.go' ! -name '*_test.go' -exec grep -lE '$(goroutines)' {} +)))),$(packages))
-in_process = $(filter-out $(uncached),$(raced))
+in_process = $(filter-out $(longest) $(uncached),$(raced))
 race_test = bin/gotestsum $(SUMMARY) $(GO_TEST) -json -race -count=1 -shuffle=on $(others)
 .PHONY: test-race
 test-race:
@@ -189,10 +189,10 @@ controls: ## The tests without each control of the threat model
 	@$(without_controls)
 without_controls = $(GO_TEST) -count=1 -v -run='^TestControlsAreNeeded$$' -parallel=4 ./internal/test/threats -guards
 
-# A third of them, another one for each commit.
+# A sixth of them, another one for each commit.
 .PHONY: controls-of-commit
 controls-of-commit:
-	@$(without_controls) -parts=3 -part=$$((0x$(shell git rev-parse --short=6 HEAD 2>/dev/null || echo 0)))
+	@$(without_controls) -parts=6 -part=$$((0x$(shell git rev-parse --short=6 HEAD 2>/dev/null || echo 0)))
 
 # Every effect of the operator meets every fault, as far as two and a half minutes go.
 .PHONY: single-faults
