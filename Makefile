@@ -194,7 +194,7 @@ without_controls = $(GO_TEST) -count=1 -v -run='^TestControlsAreNeeded$$' -paral
 controls-of-commit:
 	@$(without_controls) -parts=6 -part=$$((0x$(shell git rev-parse --short=6 HEAD 2>/dev/null || echo 0)))
 
-# Every effect of the operator meets every fault, as far as two and a half minutes go.
+# Every effect of the operator meets every fault, as far as four minutes go.
 .PHONY: single-faults
 single-faults:
 	@$(GO_TEST) -race -count=1 -v -parallel=8 ./operator/chaos

@@ -17,7 +17,7 @@ import (
 const batchSize = 6
 
 // defaultDuration limits a run without CHAOS_TIME, which has single faults only.
-const defaultDuration = 150 * time.Second
+const defaultDuration = 4 * time.Minute
 
 // settings come from the environment, where the Makefile puts them.
 type settings struct {
