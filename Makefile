@@ -138,8 +138,8 @@ others := -skip='$(decisions)|$(contract)'
 goroutines := ^[[:space:]]*go |\.Go\(|chan |"sync
 raced = $(filter $(patsubst ./%/,$(MODULE)/%,$(sort $(dir $(shell find . -name tools -prune -o -name test -prune -o \
 	-name '*.go' ! -name '*_test.go' -exec grep -lE '$(goroutines)' {} +)))),$(packages))
-in_process = $(filter-out $(longest) $(uncached),$(raced))
-race_test = bin/gotestsum $(SUMMARY) $(GO_TEST) -json -race -count=1 -shuffle=on $(others)
+in_process = $(filter-out $(uncached) $(patsubst ./%/,$(MODULE)/%,$(call containing,terraform-plugin-testing)),$(raced))
+race_test = GOGC=200 bin/gotestsum $(SUMMARY) $(GO_TEST) -json -race -count=1 -shuffle=on $(others)
 .PHONY: test-race
 test-race:
 	@$(race_test) $(in_process)

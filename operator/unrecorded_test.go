@@ -47,11 +47,9 @@ func TestLedgerRefused(t *testing.T) {
 		if readyReason(m) != v1alpha1.ReasonRecordPending {
 			continue
 		}
-		problems := m.Status.Problems
-		if len(problems) != 2 || problems[0] != refusedBy("ApplicationRecord", v1alpha1.ReasonRecordPending,
-			"write the ApplicationRecord") || problems[1].Field != "spec.adopt.applicationID" {
-			t.Errorf("the problems of %s are %v", name(i), problems)
-		}
+		w.checkProblems(name(i), notRecorded(w.applicationID(w.namespace+"."+name(i))),
+			refusedBy("ApplicationRecord", v1alpha1.ReasonRecordPending, "write the ApplicationRecord"))
+		w.events(name(i), v1alpha1.ReasonRecordPending)
 	}
 	// The ten that are created at the same time may all see that nine are not recorded.
 	if sent := reasons[v1alpha1.ReasonRecordPending]; sent < 10 || sent > 19 {
@@ -111,8 +109,6 @@ func TestUnrecordedAtShutdown(t *testing.T) {
 	allow := w.deny("applicationrecords", "false")
 	w.mandate("acme", "{}")
 	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRecordPending)
-	shown := w.get("acme").Status.Problems
-	w.events("acme", v1alpha1.ReasonRecordPending)
 	stopped := make(chan error, 1)
 	go func() { stopped <- w.operator.Stop() }()
 	_, err := w.operator.WaitForLog(t.Context(), regexp.MustCompile("Stopping and waiting for leader election runnables"))
@@ -122,15 +118,32 @@ func TestUnrecordedAtShutdown(t *testing.T) {
 	record := &v1alpha1.ApplicationRecord{}
 	w.check(w.Get(t.Context(), w.key("acme"), record))
 	if record.Spec.ApplicationID == nil {
-		t.Fatal("the id is not recorded")
-	}
-	message := fmt.Sprintf("The service created application %d. If the operator ends before it can record this id, set "+
-		"this field to it.", *record.Spec.ApplicationID)
-	if !slices.Contains(shown, wrong("spec.adopt.applicationID", v1alpha1.ReasonRecordPending, message)) {
-		t.Errorf("the problems were %v, want the id", shown)
+		t.Error("the id is not recorded")
 	}
 	w.start()
 	w.ready("acme")
+	w.emails(2)
+}
+
+// An id that is not recorded when the operator is killed stays in the status, until somebody adopts the application.
+func TestUnrecordedAtKill(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("existing", "{}")
+	w.ready("existing")
+	allow := w.deny("applicationrecords", "false")
+	w.mandate("acme", "{}")
+	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRecordPending)
+	w.kill()
+	allow()
+	w.start()
+	w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
+	id := w.applicationID(w.namespace + ".acme")
+	w.checkProblems("acme", notRecorded(id))
+	w.mandate("acme", fmt.Sprintf("{adopt: {applicationID: %d}}", id))
+	if m := w.ready("acme"); *m.Status.ApplicationID != id || hasProblems(m) {
+		t.Errorf("the status is %+v", m.Status)
+	}
 	w.emails(2)
 }
 
@@ -255,6 +268,13 @@ func TestReservationRefused(t *testing.T) {
 // refusedBy is the problem of a status whose operator cannot do what a policy denies.
 func refusedBy(field, reason, what string) v1alpha1.Problem {
 	return wrong(field, reason, "The operator cannot "+what+": the API server answered 422 Unprocessable Entity.")
+}
+
+// notRecorded is the problem of a Mandate whose application the API server does not let the operator record.
+func notRecorded(id int64) v1alpha1.Problem {
+	return wrong("spec.adopt.applicationID", "ApplicationNotRecorded", fmt.Sprintf("The service created application %d, "+
+		"and the API server refuses to record that. Keep the operator running. If it ends, set "+
+		"spec.adopt.applicationID to this id.", id))
 }
 
 // cannot waits until the status of a Mandate says what a policy denies.

@@ -372,12 +372,7 @@ func retryReason(kind v1alpha1.CallKind) string {
 func (r *scope) unrecorded(err error) error {
 	if r.facts.attempt.end == endOpen {
 		r.facts.attempt.end = endRefused
-		problems := []v1alpha1.Problem{writesRecord.Problem("", err)}
-		if id := r.facts.attempt.id; id != 0 {
-			problems = append(problems, problem("spec.adopt.applicationID", "", "The service created application %d. "+
-				"If the operator ends before it can record this id, set this field to it.", id))
-		}
-		r.failed(problems...)
+		r.failed(writesRecord.Problem("", err))
 		return nil
 	}
 	return &engine.UnrecordedError{Err: err}
@@ -424,6 +419,9 @@ func (r *reconciliation) endOther(ctx context.Context, ended v1alpha1.Call) erro
 // showPending writes that the result of a call is not recorded. Nothing depends on whether that succeeds.
 func (r *reconciliation) showPending(ctx context.Context) {
 	r.facts.attempt.end = endShown
+	if id := r.facts.attempt.id; id != 0 {
+		r.event(corev1.EventTypeWarning, v1alpha1.ReasonRecordPending, engine.ActionReconcile, notRecorded(id).Message)
+	}
 	if err := r.writeStatus(context.WithoutCancel(ctx), v1alpha1.ReasonRecordPending, 0); err != nil {
 		log.FromContext(ctx).Info("Failed to write the status", "error", apierror.Redact(err).Error())
 	}

@@ -49,8 +49,8 @@ func problem(field, reason, message string, names ...any) v1alpha1.Problem {
 // showProblems writes what is wrong into a status that has its conditions.
 func (r *reconciliation) showProblems(status *v1alpha1.MandateStatus, reason string) {
 	found := slices.Concat(
-		r.problemsOf(reason), r.ruleProblems(status), r.subscriptionProblems(status), r.erasureProblems(),
-		r.evidenceProblems(status),
+		r.notRecordedProblems(status), r.problemsOf(reason), r.ruleProblems(status), r.subscriptionProblems(status),
+		r.erasureProblems(), r.evidenceProblems(status),
 	)
 	status.Problems = found[:min(len(found), v1alpha1.MaxProblems)]
 }
@@ -265,6 +265,27 @@ func (r *observer) differs(fields []string) {
 	if r.isAdopted() {
 		r.facts.problems.spec = append(r.facts.problems.spec, problem(adoptField, v1alpha1.ReasonSpecDiffers,
 			"It was set before the status said what differs, and overrides nothing. Remove it, look, and set it again."))
+	}
+}
+
+// reasonNotRecorded is that of a problem which a Mandate has until its application is bound.
+const reasonNotRecorded = "ApplicationNotRecorded"
+
+// notRecorded names an application whose id the API server refuses to record.
+func notRecorded(id int64) v1alpha1.Problem {
+	return problem(adoptField, reasonNotRecorded, "The service created application %d, and the API server refuses to "+
+		"record that. Keep the operator running. If it ends, set spec.adopt.applicationID to this id.", id)
+}
+
+// notRecordedProblems are kept when the operator ends: after that, nothing else has the id.
+func (r *reconciliation) notRecordedProblems(status *v1alpha1.MandateStatus) []v1alpha1.Problem {
+	switch id := r.facts.attempt.id; {
+	case status.ApplicationID != nil:
+		return nil
+	case id != 0:
+		return []v1alpha1.Problem{notRecorded(id)}
+	default:
+		return engine.ProblemsOf(r.mandate.Status.Problems, reasonNotRecorded)
 	}
 }
 

@@ -428,5 +428,4 @@ func awaitsPerson(status *v1alpha1.MandateStatus) *metav1.Condition {
 // missingReasons are those with which the operator tries again what probably a person has to correct.
 var missingReasons = []string{
 	v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonLedgerUnavailable, v1alpha1.ReasonNotArchived,
-	v1alpha1.ReasonRecordPending,
 }
